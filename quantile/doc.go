@@ -1,0 +1,23 @@
+// Package quantile keeps durations exactly and says what they prove about
+// the tail of a hop.
+//
+//  1. A P is a probability, kept as the decimal it was written as, so that
+//     ranks are integers: rank = max(1, ceil(p n)).
+//  2. A Sample collects durations in nanoseconds. It is an exact multiset:
+//     merging samples in any order and any split gives the same values.
+//  3. A Union reads several samples as one; Summarize takes its count, mean,
+//     extremes and nearest-rank quantiles in one walk.
+//  4. Observed holds the completed and the cut (right-censored) attempts of a
+//     hop; Tails gives each quantile with its status (exact, at_least,
+//     no_value) and its distribution-free limits.
+//  5. KaplanMeier walks the survival curve, KMQuantile and KMUpper read it,
+//     StratifiedKMQuantile pools strata that have different timeouts.
+//  6. ClopperPearson, UpperRank, LowerRank, CanarySize and HighestCertifiable
+//     are the binomial bounds; all limits are one-sided.
+//  7. InferWalls finds timeouts from cuts that lie together.
+//
+// Nothing is sampled and nothing is rounded: floats appear only in ratios,
+// survival curves and bounds. No function panics on data. A Sample belongs to
+// one goroutine; reading it sorts its buffers in place, so even two readers
+// must not share one at the same time.
+package quantile

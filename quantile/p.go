@@ -1,0 +1,139 @@
+package quantile
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// maxDecimals keeps num and den below 2^30, so that products with a count
+// fit into 128 bits and cross products of two probabilities into 64.
+const maxDecimals = 9
+
+// P is a probability in [0,1], kept exactly as the decimal it was written as.
+// The zero value is the probability 0.
+type P struct {
+	text     string
+	num, den uint64 // den is a power of ten, or 0 in the zero value
+}
+
+// ParseP reads a decimal such as "0.95", ".5", "1" or "0" with at most nine
+// digits after the point. It takes no sign, exponent, percentage or value
+// above 1; the error says what is wrong and what to write.
+func ParseP(s string) (P, error) {
+	whole, frac, point := strings.Cut(s, ".")
+	switch {
+	case s == "":
+		return P{}, badP(s, "is empty")
+	case s[0] == '+' || s[0] == '-':
+		return P{}, badP(s, "has a sign")
+	case !digits(whole) || !digits(frac):
+		return P{}, badP(s, "is not a plain decimal number")
+	case point && frac == "":
+		return P{}, badP(s, "has no digit after the point")
+	case len(frac) > maxDecimals:
+		return P{}, badP(s, fmt.Sprintf("has more than %d digits after the point", maxDecimals))
+	case len(whole) > 1 && whole[0] == '0':
+		return P{}, badP(s, "has leading zeros")
+	case len(whole) > 1 || whole > "1":
+		return P{}, badP(s, "is more than 1 (95 % is written 0.95)")
+	}
+	// Both parts are short runs of digits here, so neither parse can fail.
+	num, _ := strconv.ParseUint("0"+whole+frac, 10, 64)
+	den, _ := strconv.ParseUint("1"+strings.Repeat("0", len(frac)), 10, 64)
+	if num > den {
+		return P{}, badP(s, "is more than 1 (95 % is written 0.95)")
+	}
+	return P{text: s, num: num, den: den}, nil
+}
+
+func badP(s, fault string) error {
+	const longest = 40
+	if len(s) > longest {
+		s = s[:longest] + "..."
+	}
+	return fmt.Errorf("probability %q %s: write a decimal from 0 to 1 with at most %d digits, such as 0.95", s, fault, maxDecimals)
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// MustP is ParseP for constants of the program and for tests; it panics on a
+// text that ParseP refuses.
+func MustP(s string) P {
+	p, err := ParseP(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// String returns p as it was written; the zero value is "0".
+func (p P) String() string {
+	if p.text == "" {
+		return "0"
+	}
+	return p.text
+}
+
+// Float returns the nearest float64, for formulas that need a ratio.
+func (p P) Float() float64 { return float64(p.num) / float64(p.denominator()) }
+
+// Beyond returns 1-p, the share that lies beyond the p-quantile, computed
+// from integers so that it is the float64 nearest to the decimal.
+func (p P) Beyond() float64 {
+	den := p.denominator()
+	return float64(den-p.num) / float64(den)
+}
+
+// Rank returns the nearest rank max(1, ceil(p n)) of n sorted values, counted
+// from 1 and exact for every n; it is 0 when n is 0.
+func (p P) Rank(n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	den := p.denominator()
+	hi, lo := bits.Mul64(p.num, n)
+	lo, carry := bits.Add64(lo, den-1, 0)
+	// num <= den keeps the high word below den, so the division cannot overflow.
+	rank, _ := bits.Div64(hi+carry, lo, den)
+	return max(1, rank)
+}
+
+// Label returns the usual short name: "p95", "p99.9", "p50", "p0", "p100".
+func (p P) Label() string {
+	den := p.denominator()
+	whole, rest := 100*p.num/den, 100*p.num%den
+	if rest == 0 {
+		return fmt.Sprintf("p%d", whole)
+	}
+	frac := fmt.Sprintf("%0*d", len(strconv.FormatUint(den, 10))-1, rest)
+	return fmt.Sprintf("p%d.%s", whole, strings.TrimRight(frac, "0"))
+}
+
+// Compare returns -1, 0 or +1 as p is below, equal to or above o; 0.5 and
+// 0.50 are equal.
+func (p P) Compare(o P) int {
+	return cmp.Compare(p.num*o.denominator(), o.num*p.denominator())
+}
+
+// certain reports p = 1, impossible p = 0: the formulas leave them out.
+func (p P) certain() bool    { return p.num == p.denominator() }
+func (p P) impossible() bool { return p.num == 0 }
+
+// beyondLessThanOne reports n(1-p) < 1 in integers.
+func (p P) beyondLessThanOne(n uint64) bool {
+	den := p.denominator()
+	hi, lo := bits.Mul64(den-p.num, n)
+	return hi == 0 && lo < den
+}
+
+func (p P) denominator() uint64 { return max(1, p.den) }

@@ -1,0 +1,73 @@
+package quantile
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestSummaryOfNothingIsZero(t *testing.T) {
+	for _, u := range []Union{nil, {nil}, {nil, new(Sample)}} {
+		if diff := cmp.Diff(Summary{}, Summarize(u, []P{MustP("0.5")})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// 100 requests, two of 200 ms and else 10 ms: the p99 is 200 ms.
+func TestTwoSlowRequestsInAHundredAreTheP99(t *testing.T) {
+	var s Sample
+	s.AddN(10_000_000, 98)
+	s.AddN(200_000_000, 2)
+	got := Summarize(Union{&s}, []P{MustP("0.99"), MustP("0.98"), MustP("0.5")})
+	want := Summary{
+		N: 100, Mean: 13_800_000, Min: 10_000_000, Max: 200_000_000, Sum: Sum{Lo: 1_380_000_000},
+		Quantiles: []int64{200_000_000, 10_000_000, 10_000_000},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMeanIsRoundedHalfUp(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		want   int64
+	}{{[]int64{1, 2}, 2}, {[]int64{0, 1}, 1}, {[]int64{1, 1, 2}, 1}, {[]int64{1, 2, 2}, 2}, {[]int64{0, 0, 0, 1}, 0}, {[]int64{math.MaxInt64, math.MaxInt64 - 1}, math.MaxInt64}} {
+		if got := Summarize(Union{sampleOf(c.values...)}, nil).Mean; got != c.want {
+			t.Errorf("mean of %v is %d, want %d", c.values, got, c.want)
+		}
+	}
+}
+
+func TestSumNeedsMoreThan64Bits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s Sample
+		want, n := new(big.Int), uint64(0)
+		for range rapid.IntRange(1, 20).Draw(t, "values") {
+			v := rapid.Int64Range(0, math.MaxInt64).Draw(t, "v")
+			c := rapid.Uint64Range(1, 1<<58).Draw(t, "c")
+			s.AddN(v, c)
+			n += c
+			want.Add(want, new(big.Int).Mul(big.NewInt(v), new(big.Int).SetUint64(c)))
+		}
+		got := Summarize(Union{&s}, nil)
+		sum := new(big.Int).Lsh(new(big.Int).SetUint64(got.Sum.Hi), 64)
+		sum.Add(sum, new(big.Int).SetUint64(got.Sum.Lo))
+		mean := new(big.Int).Add(want, new(big.Int).SetUint64(n/2))
+		mean.Quo(mean, new(big.Int).SetUint64(n))
+		if sum.Cmp(want) != 0 || mean.Cmp(big.NewInt(got.Mean)) != 0 {
+			t.Fatalf("sum %d mean %d, want %d and %d", sum, got.Mean, want, mean)
+		}
+	})
+}
+
+func TestUnionJoinsEqualValues(t *testing.T) {
+	u := Union{sampleOf(1, 2, 2), nil, sampleOf(2, 3), new(Sample)}
+	if diff := cmp.Diff([]tally{{1, 1}, {2, 3}, {3, 1}}, talliesOf(u), cmp.AllowUnexported(tally{})); diff != "" || u.N() != 5 {
+		t.Error(u.N(), diff)
+	}
+}

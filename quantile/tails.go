@@ -1,0 +1,192 @@
+package quantile
+
+// Observed is what is known of a hop's first attempts: a right-censored
+// sample. Durations are in nanoseconds.
+type Observed struct {
+	Completed Union // exact durations
+	CutAt     Union // cut attempts whose timeout is known: min(duration, timeout), their censoring time
+	CutSeen   Union // cut attempts whose timeout is not known: recorded durations
+}
+
+// Status says what a quantile's value is worth.
+type Status uint8
+
+const (
+	// NoValue: no sample, or nothing completed and no timeout known.
+	NoValue Status = iota
+	// Exact: the rank falls on a completed value at or below the first cut.
+	Exact
+	// AtLeast: the quantile of the uncut durations is this value or more.
+	AtLeast
+)
+
+// String returns "no_value", "exact" or "at_least".
+func (s Status) String() string {
+	switch s {
+	case Exact:
+		return "exact"
+	case AtLeast:
+		return "at_least"
+	}
+	return "no_value"
+}
+
+// Tail is one quantile of a hop; durations are in nanoseconds.
+type Tail struct {
+	P       P
+	N, Rank uint64
+	Status  Status
+	Value   int64 // unless Status is NoValue
+
+	// Distribution-free one-sided limits, nil where none exists. Upper is a
+	// completed value at or below the first cut, Lower a value of the
+	// ordering that Value comes from.
+	Lower, Upper         *int64
+	LowerRank, UpperRank uint64 // 0 and N+1 where no rank is enough
+
+	KM        *int64 // Kaplan-Meier quantile; nil where it is not identified
+	IsMaximum bool   // n(1-p) < 1: the rank is the last one
+}
+
+// Tails is what the quantiles of one hop share, and the quantiles.
+type Tails struct {
+	N, Cut         uint64
+	FirstCut       *int64 // smallest cut
+	Below          uint64 // completed values at or below the first cut
+	SlowestBelow   *int64 // largest of those
+	CutMin, CutMax *int64 // smallest and largest cut, of CutAt and CutSeen
+	Tails          []Tail // in the order they were asked for
+}
+
+// Tails returns the quantiles ps with one-sided limits at the given
+// confidence. Completions come before cuts of the same duration.
+//
+// A rank among the completed values at or below the first cut is Exact,
+// whatever the cut attempts would have taken. Any other is AtLeast: the value
+// at that rank when each cut attempt stands at what the data prove of it, its
+// censoring time if its timeout is known, else SlowestBelow (0 if there is
+// none). That needs no assumption about why attempts were cut. It takes a
+// recorded duration as the time up to which an attempt ran: where several
+// unknown timeouts are mixed and a cut is recorded late, a completed value
+// between its timeout and its recorded duration makes both statuses too high,
+// and only naming the timeout (CutAt) helps.
+func (o Observed) Tails(ps []P, confidence P) Tails {
+	t := o.shared()
+	t.Tails = make([]Tail, len(ps))
+	order := o.lowerBounded(t)
+	for i, p := range ps {
+		t.Tails[i] = Tail{
+			P: p, N: t.N, Rank: p.Rank(t.N),
+			LowerRank: LowerRank(t.N, p, confidence),
+			UpperRank: UpperRank(t.N, p, confidence),
+			IsMaximum: p.beyondLessThanOne(t.N),
+		}
+		o.judge(&t.Tails[i], t, order)
+	}
+	order.read()
+	km := kmQuantiles(o.Completed, o.cuts(), ps)
+	for i := range km {
+		t.Tails[i].KM = km[i]
+	}
+	return t
+}
+
+func (o Observed) cuts() Union {
+	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
+}
+
+// shared fills everything but the quantiles.
+func (o Observed) shared() Tails {
+	cuts := o.cuts()
+	t := Tails{Cut: cuts.N()}
+	t.N = t.Cut + o.Completed.N()
+	for v := range cuts.All() {
+		if t.CutMin == nil {
+			t.FirstCut, t.CutMin = new(v), new(v)
+		}
+		if t.CutMax == nil {
+			t.CutMax = new(v)
+		}
+		*t.CutMax = v
+	}
+	for v, c := range o.Completed.All() {
+		if t.FirstCut != nil && v > *t.FirstCut {
+			break
+		}
+		if t.SlowestBelow == nil {
+			t.SlowestBelow = new(v)
+		}
+		*t.SlowestBelow = v
+		t.Below += c
+	}
+	return t
+}
+
+// judge sets the status and asks order for the values that go with it.
+func (o Observed) judge(q *Tail, t Tails, order *lowerBounded) {
+	if t.N == 0 || t.Cut == t.N && o.CutAt.N() == 0 {
+		return
+	}
+	q.Status = AtLeast
+	if q.Rank <= t.Below {
+		q.Status = Exact
+	}
+	order.ask(q.Rank, &q.Value)
+	if q.LowerRank > 0 {
+		q.Lower = new(int64)
+		order.ask(q.LowerRank, q.Lower)
+	}
+	if q.UpperRank <= t.Below {
+		q.Upper = new(int64)
+		order.ask(q.UpperRank, q.Upper)
+	}
+}
+
+// lowerBounded is the ordering in which every attempt stands at what is
+// proved of it: the completed values up to the first cut, then the cuts with
+// unknown timeout, all at the largest of those, then everything else.
+type lowerBounded struct {
+	known  Union  // completed values and cuts with a known timeout
+	below  uint64 // completed values before the unknown cuts
+	unseen uint64 // cuts with unknown timeout
+	floor  int64  // where those stand
+
+	ranks []uint64 // in known
+	into  []*int64
+}
+
+func (o Observed) lowerBounded(t Tails) *lowerBounded {
+	l := &lowerBounded{
+		known: append(append(Union(nil), o.Completed...), o.CutAt...),
+		below: t.Below, unseen: o.CutSeen.N(),
+	}
+	if t.SlowestBelow != nil {
+		l.floor = *t.SlowestBelow
+	}
+	return l
+}
+
+// ask has read put the value at rank into to.
+func (l *lowerBounded) ask(rank uint64, to *int64) {
+	switch {
+	case rank <= l.below:
+	case rank <= l.below+l.unseen:
+		*to = l.floor
+		return
+	default:
+		rank -= l.unseen
+	}
+	l.ranks, l.into = append(l.ranks, rank), append(l.into, to)
+}
+
+// read answers all questions in one walk, which ends at the largest rank.
+func (l *lowerBounded) read() {
+	pick := newPicker(l.ranks)
+	w := l.known.walk()
+	for v, c, ok := w.next(); ok && !pick.done(); v, c, ok = w.next() {
+		pick.feed(v, c)
+	}
+	for i, to := range l.into {
+		*to = pick.values[i]
+	}
+}

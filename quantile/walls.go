@@ -1,0 +1,69 @@
+package quantile
+
+import "iter"
+
+const (
+	wallGap        = 1_000_000 // nanoseconds between neighbours that always belong together
+	fewestWallCuts = 5
+)
+
+// Wall is an inferred timeout: it lies in [From, To]. Durations are in
+// nanoseconds.
+type Wall struct {
+	From       int64 // slowest completed value at or below To, 0 if there is none
+	To         int64 // smallest cut
+	Count      uint64
+	SlowestCut int64
+}
+
+// InferWalls finds the timeouts behind cuts by an attempt's own timeout: at
+// least 5 cuts, neighbours no farther apart than 1 ms or 2 % of the smaller,
+// whichever is more, and the largest at most 1.15 times the smallest. Cuts
+// that are more scattered come from deadlines passed down by callers and make
+// no wall, and nor do cuts at 0. The walls ascend.
+func InferWalls(completed, ownCuts Union) []Wall {
+	var walls []Wall
+	done := newStream(completed)
+	slowest := int64(0)
+	for group := range clusters(ownCuts) {
+		if !group.isWall() {
+			continue
+		}
+		for done.more && done.value <= group.To {
+			slowest = done.value
+			done.advance()
+		}
+		group.From = slowest
+		walls = append(walls, group)
+	}
+	return walls
+}
+
+// clusters yields the groups of cuts that lie together, without From.
+func clusters(cuts Union) iter.Seq[Wall] {
+	return func(yield func(Wall) bool) {
+		var group Wall
+		for v, n := range cuts.All() {
+			if group.Count > 0 && v-group.SlowestCut > max(wallGap, group.SlowestCut/50) {
+				if !yield(group) {
+					return
+				}
+				group = Wall{}
+			}
+			if group.Count == 0 {
+				group.To = v
+			}
+			group.SlowestCut = v
+			group.Count += n
+		}
+		if group.Count > 0 {
+			yield(group)
+		}
+	}
+}
+
+func (w Wall) isWall() bool {
+	// 3/20 of the smallest, taken apart so that it cannot overflow.
+	spread := w.To/20*3 + w.To%20*3/20
+	return w.To > 0 && w.Count >= fewestWallCuts && w.SlowestCut-w.To <= spread
+}
