@@ -1,0 +1,227 @@
+package spans
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// BatchRows is the most rows that a Batch holds.
+const BatchRows = 16 << 10
+
+// Row is one attempt on its way into a Builder. Durations, timeouts and starts
+// are nanoseconds; starts count from the Unix epoch.
+type Row struct {
+	Hop         int32 // from Builder.Hop
+	Stratum     int32 // from Builder.Stratum
+	Outcome     Outcome
+	CutBy       CutBy
+	Failure     Failure
+	Resolution  uint8 // power of ten, in ns, of the duration's last digit as written
+	Retry       bool
+	Marked      bool // the source said how the attempt ended
+	HasDuration bool
+	HasTimeout  bool
+	HasStart    bool
+	HasAttempt  bool
+	File        int32 // index of the input file
+	Duration    int64
+	Timeout     int64
+	Start       int64
+	Attempt     int64
+	Line        int64 // 1-based
+	Offset      int64 // of the record's first byte in the decompressed input
+	Trace       []byte
+}
+
+// Builder fills batches. Not safe for concurrent use: each worker has its own.
+type Builder struct {
+	mem     memory.Allocator
+	columns Columns
+	schema  *arrow.Schema
+	hops    *Dictionary
+	strata  *Dictionary
+	rows    int
+	ready   bool // buffers are reserved
+
+	hop, file, stratum       fixed[int32]
+	duration, timeout, start fixed[int64]
+	line, offset, attempt    fixed[int64]
+	outcome, cutBy, failure  fixed[uint8]
+	resolution               fixed[uint8]
+	retry, marked            flags
+	trace                    blobs
+}
+
+// NewBuilder returns a builder of batches with the given optional columns.
+func NewBuilder(mem memory.Allocator, c Columns) *Builder {
+	b := &Builder{mem: mem, columns: c, schema: Schema(c), hops: newDictionary(), strata: newDictionary()}
+	b.hop.kind, b.stratum.kind = dictionaryType, dictionaryType
+	b.file.kind = arrow.PrimitiveTypes.Int32
+	b.start.kind = instantType
+	for _, c := range []*fixed[int64]{&b.duration, &b.timeout, &b.line, &b.offset, &b.attempt} {
+		c.kind = arrow.PrimitiveTypes.Int64
+	}
+	for _, c := range []*fixed[uint8]{&b.outcome, &b.cutBy, &b.failure, &b.resolution} {
+		c.kind = arrow.PrimitiveTypes.Uint8
+	}
+	return b
+}
+
+// Columns returns the optional columns that the builder fills.
+func (b *Builder) Columns() Columns { return b.columns }
+
+// Hop returns the index of a hop's name.
+func (b *Builder) Hop(name []byte) int32 { return b.hops.Index(name) }
+
+// Stratum returns the index of a stratum's name.
+func (b *Builder) Stratum(name []byte) int32 { return b.strata.Index(name) }
+
+// Rows returns how many rows wait for the next Batch.
+func (b *Builder) Rows() int { return b.rows }
+
+// Full reports whether Batch must be called before the next Append with a
+// trace id of n bytes.
+func (b *Builder) Full(n int) bool {
+	return b.rows == BatchRows || b.rows > 0 && !b.trace.fits(n)
+}
+
+// Append adds a row; the builder must not be full.
+func (b *Builder) Append(r *Row) {
+	if !b.ready {
+		b.reserve()
+	}
+	i := b.rows
+	b.hop.set(i, r.Hop)
+	b.setOptional(&b.duration, r.Duration, r.HasDuration)
+	b.setOptional(&b.timeout, r.Timeout, r.HasTimeout)
+	b.setOptional(&b.start, r.Start, r.HasStart)
+	b.outcome.set(i, uint8(r.Outcome))
+	b.cutBy.set(i, uint8(r.CutBy))
+	b.failure.set(i, uint8(r.Failure))
+	b.retry.set(i, r.Retry)
+	b.marked.set(i, r.Marked)
+	b.trace.set(b.mem, i, r.Trace)
+	b.appendOptional(r)
+	b.rows++
+}
+
+func (b *Builder) setOptional(c *fixed[int64], v int64, has bool) {
+	if has {
+		c.set(b.rows, v)
+	} else {
+		c.setNull(b.mem, b.rows)
+	}
+}
+
+func (b *Builder) appendOptional(r *Row) {
+	i := b.rows
+	if b.columns.Has(Positions) {
+		b.file.set(i, r.File)
+		b.line.set(i, r.Line)
+		b.offset.set(i, r.Offset)
+	}
+	if b.columns.Has(Strata) {
+		b.stratum.set(i, r.Stratum)
+	}
+	if b.columns.Has(Attempts) {
+		b.setOptional(&b.attempt, r.Attempt, r.HasAttempt)
+	}
+	if b.columns.Has(Resolutions) {
+		b.resolution.set(i, r.Resolution)
+	}
+}
+
+// Batch returns the rows appended since the last call; the caller owns it. It
+// returns nil where there are none.
+func (b *Builder) Batch() *Batch {
+	if b.rows == 0 {
+		return nil
+	}
+	columns := b.finish()
+	rec := array.NewRecord(b.schema, columns, int64(b.rows))
+	for _, c := range columns {
+		c.Release()
+	}
+	b.rows, b.ready = 0, false
+	return newBatch(rec, b)
+}
+
+// Release frees what the builder still holds; rows not yet in a Batch are lost.
+func (b *Builder) Release() {
+	for _, c := range b.all() {
+		c.release()
+	}
+	b.hops.release()
+	b.strata.release()
+	b.rows, b.ready = 0, false
+}
+
+// column is what all columns being filled have in common.
+type column interface {
+	reserve(mem memory.Allocator, rows int)
+	release()
+}
+
+// all lists the columns that this builder fills.
+func (b *Builder) all() []column {
+	cols := []column{&b.hop, &b.duration, &b.timeout, &b.outcome, &b.cutBy, &b.failure, &b.retry, &b.marked, &b.trace, &b.start}
+	if b.columns.Has(Positions) {
+		cols = append(cols, &b.file, &b.line, &b.offset)
+	}
+	if b.columns.Has(Strata) {
+		cols = append(cols, &b.stratum)
+	}
+	if b.columns.Has(Attempts) {
+		cols = append(cols, &b.attempt)
+	}
+	if b.columns.Has(Resolutions) {
+		cols = append(cols, &b.resolution)
+	}
+	return cols
+}
+
+func (b *Builder) reserve() {
+	for _, c := range b.all() {
+		c.reserve(b.mem, BatchRows)
+	}
+	b.ready = true
+}
+
+// finish turns the filled columns into arrays, in the order of the schema.
+func (b *Builder) finish() []arrow.Array {
+	arrays := make([]arrow.Array, 0, b.schema.NumFields())
+	for _, c := range b.all() {
+		arrays = append(arrays, b.array(c))
+	}
+	return arrays
+}
+
+func (b *Builder) array(c column) arrow.Array {
+	var d *array.Data
+	switch c := c.(type) {
+	case *fixed[int32]:
+		d = c.data(b.rows, b.dictionaryOf(c))
+	case *fixed[int64]:
+		d = c.data(b.rows, nil)
+	case *fixed[uint8]:
+		d = c.data(b.rows, nil)
+	case *flags:
+		d = c.data(b.rows)
+	case *blobs:
+		d = c.data(b.rows)
+	}
+	defer d.Release()
+	return array.MakeFromData(d)
+}
+
+func (b *Builder) dictionaryOf(c *fixed[int32]) *array.Data {
+	switch c {
+	case &b.hop:
+		return b.hops.data(b.mem)
+	case &b.stratum:
+		return b.strata.data(b.mem)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,226 @@
+package spans
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"pgregory.net/rapid"
+)
+
+const everything = Traces | Starts | Positions | Strata | Attempts | Resolutions
+
+// checked returns an allocator that fails the test if memory is left over.
+func checked(t testing.TB) memory.Allocator {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	return mem
+}
+
+func TestBatchGivesBackEveryField(t *testing.T) {
+	b := NewBuilder(checked(t), everything)
+	defer b.Release()
+	full := Row{
+		Hop: b.Hop([]byte("orders")), Stratum: b.Stratum([]byte("eu")), Outcome: Truncated, CutBy: Own,
+		Resolution: 3, Retry: true, Marked: true, HasDuration: true, HasTimeout: true, HasStart: true, HasAttempt: true,
+		File: 7, Duration: 300_068_000, Timeout: 300e6, Start: -5, Attempt: 2, Line: 9, Offset: 1 << 40, Trace: []byte("t1"),
+	}
+	bare := Row{Hop: b.Hop([]byte("stock")), Stratum: b.Stratum(nil), Outcome: Unfinished}
+	b.Append(&full)
+	b.Append(&bare)
+	got := b.Batch()
+	defer got.Release()
+	if got.Len() != 2 {
+		t.Fatalf("Len = %d, want 2", got.Len())
+	}
+	for i, want := range []Row{full, bare} {
+		if row := rowOf(got, i); fmt.Sprint(row) != fmt.Sprint(want) {
+			t.Errorf("row %d\n got %+v\nwant %+v", i, row, want)
+		}
+	}
+	if got.Hops[got.Hop[0]] != "orders" || got.Strata[got.Stratum[0]] != "eu" {
+		t.Errorf("names: hop %q, stratum %q", got.Hops[got.Hop[0]], got.Strata[got.Stratum[0]])
+	}
+}
+
+// rowOf reads a row back through the batch's public face.
+func rowOf(b *Batch, i int) Row {
+	r := Row{
+		Hop: b.Hop[i], Stratum: b.Stratum[i], Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
+		Resolution: b.Resolution[i], Retry: b.Retry(i), Marked: b.Marked(i), HasDuration: b.HasDuration(i), HasTimeout: b.HasTimeout(i),
+		File: b.File[i], Duration: b.Duration[i], Timeout: b.Timeout[i], Line: b.Line[i], Offset: b.Offset[i], Trace: b.Trace(i),
+	}
+	r.Start, r.HasStart = b.Start(i)
+	r.Attempt, r.HasAttempt = b.Attempt(i)
+	return r
+}
+
+func TestRecordMatchesItsSchema(t *testing.T) {
+	for c := Columns(0); c <= everything; c++ {
+		b := NewBuilder(checked(t), c)
+		b.Append(&Row{Hop: b.Hop([]byte("h"))})
+		got := b.Batch()
+		if !got.Record().Schema().Equal(Schema(c)) {
+			t.Errorf("columns %b: schema %v", c, got.Record().Schema())
+		}
+		got.Release()
+		b.Release()
+	}
+}
+
+func TestColumnsNotAskedForAreNil(t *testing.T) {
+	b := NewBuilder(checked(t), 0)
+	defer b.Release()
+	b.Append(&Row{Hop: b.Hop([]byte("h")), Line: 3, Attempt: 1, HasAttempt: true})
+	got := b.Batch()
+	defer got.Release()
+	if got.Line != nil || got.File != nil || got.Stratum != nil || got.Resolution != nil {
+		t.Errorf("a column that was not asked for is there")
+	}
+	if _, ok := got.Attempt(0); ok {
+		t.Errorf("an attempt number that was not asked for is there")
+	}
+}
+
+func TestHopIndexKeepsItsMeaningAcrossBatches(t *testing.T) {
+	b := NewBuilder(checked(t), 0)
+	defer b.Release()
+	var before *Batch
+	for n := range 3 {
+		b.Append(&Row{Hop: b.Hop([]byte("a"))})
+		b.Append(&Row{Hop: b.Hop(fmt.Append(nil, "new", n))})
+		got := b.Batch()
+		if got.Hop[0] != 0 || got.Hops[got.Hop[1]] != fmt.Sprint("new", n) {
+			t.Errorf("batch %d: indices %v of %v", n, got.Hop, got.Hops)
+		}
+		if before != nil && before.Lineage != got.Lineage {
+			t.Errorf("batch %d: another lineage", n)
+		}
+		before = got
+		got.Release()
+	}
+}
+
+func TestNamesThatDifferInAnyByteStayApart(t *testing.T) {
+	b := NewBuilder(checked(t), 0)
+	defer b.Release()
+	x, y := b.Hop([]byte("caf\xe9")), b.Hop([]byte("caf\xe8"))
+	if x == y {
+		t.Errorf("two names became one")
+	}
+	b.Append(&Row{Hop: x})
+	got := b.Batch()
+	defer got.Release()
+	if s := got.Record().Column(0).ValueStr(0); s != "caf\uFFFD" {
+		t.Errorf("Arrow string %q is not the name with its bad byte replaced", s)
+	}
+}
+
+func TestBuilderIsFullAfterBatchRows(t *testing.T) {
+	b := NewBuilder(checked(t), everything)
+	defer b.Release()
+	h := b.Hop([]byte("h"))
+	for i := range BatchRows {
+		if b.Full(2) {
+			t.Fatalf("full after %d rows", i)
+		}
+		b.Append(&Row{Hop: h, Duration: int64(i), HasDuration: i%3 > 0, Trace: []byte("id")})
+	}
+	if !b.Full(2) {
+		t.Fatalf("not full after %d rows", BatchRows)
+	}
+	got := b.Batch()
+	defer got.Release()
+	if got.Len() != BatchRows || b.Rows() != 0 {
+		t.Errorf("batch of %d rows, %d left", got.Len(), b.Rows())
+	}
+}
+
+func TestBuilderIsFullBeforeTraceIdsOverflow(t *testing.T) {
+	b := NewBuilder(checked(t), Traces)
+	defer b.Release()
+	if b.Full(maxBlobBytes + 1) {
+		t.Errorf("an empty builder takes any id")
+	}
+	b.Append(&Row{Trace: []byte("x")})
+	if !b.Full(maxBlobBytes) || b.Full(100) {
+		t.Errorf("full is decided by the room that is left")
+	}
+}
+
+func TestEmptyBuilderHasNoBatch(t *testing.T) {
+	b := NewBuilder(checked(t), 0)
+	defer b.Release()
+	if got := b.Batch(); got != nil {
+		t.Errorf("Batch = %v, want nil", got)
+	}
+}
+
+func TestReleaseFreesRowsThatWait(t *testing.T) {
+	b := NewBuilder(checked(t), everything)
+	b.Append(&Row{Hop: b.Hop([]byte("h")), Trace: []byte(strings.Repeat("x", 10000))})
+	b.Release()
+	if b.Rows() != 0 {
+		t.Errorf("rows left after Release")
+	}
+}
+
+func TestWhatGoesInComesOut(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := NewBuilder(checked(t), everything)
+		defer b.Release()
+		var want []Row
+		for range rapid.IntRange(1, 50).Draw(rt, "rows") {
+			r := Row{
+				Hop:     b.Hop([]byte(rapid.SampledFrom([]string{"a", "b", "c\x00"}).Draw(rt, "hop"))),
+				Stratum: b.Stratum([]byte(rapid.String().Draw(rt, "stratum"))),
+				Outcome: Outcome(rapid.IntRange(0, 3).Draw(rt, "outcome")), CutBy: CutBy(rapid.IntRange(0, 4).Draw(rt, "cut")),
+				Failure: Failure(rapid.IntRange(0, 8).Draw(rt, "failure")), Retry: rapid.Bool().Draw(rt, "retry"),
+				Marked: rapid.Bool().Draw(rt, "marked"), Line: rapid.Int64().Draw(rt, "line"),
+			}
+			if r.HasDuration = rapid.Bool().Draw(rt, "has duration"); r.HasDuration {
+				r.Duration = rapid.Int64().Draw(rt, "duration")
+			}
+			if r.HasStart = rapid.Bool().Draw(rt, "has start"); r.HasStart {
+				r.Start = rapid.Int64().Draw(rt, "start")
+			}
+			if id := rapid.SliceOf(rapid.Byte()).Draw(rt, "trace"); len(id) > 0 {
+				r.Trace = id
+			}
+			b.Append(&r)
+			want = append(want, r)
+		}
+		got := b.Batch()
+		defer got.Release()
+		for i := range want {
+			if row := rowOf(got, i); fmt.Sprint(row) != fmt.Sprint(want[i]) {
+				rt.Fatalf("row %d\n got %+v\nwant %+v", i, row, want[i])
+			}
+		}
+	})
+}
+
+func TestEveryWordIsNamed(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Truncated.String(), "truncated"}, {Outcome(9).String(), "invalid"}, {Below.String(), "below"},
+		{CutUnknown.String(), "unknown"}, {ClientError.String(), "client_error"}, {FailureUnknown.String(), "unknown"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	bl := NewBuilder(memory.DefaultAllocator, Resolutions)
+	defer bl.Release()
+	row := Row{Hop: bl.Hop([]byte("orders")), Duration: 26_162_000, HasDuration: true, Marked: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		if bl.Full(0) {
+			bl.Batch().Release()
+		}
+		bl.Append(&row)
+	}
+}

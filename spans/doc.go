@@ -1,0 +1,11 @@
+// Package spans holds the one columnar layout that every input becomes.
+//
+//  1. A decoder fills a Row and appends it to a Builder.
+//  2. The Builder hands out a Batch of about 16 Ki rows, an Arrow record.
+//  3. Whoever received a Batch last owns it and calls Release exactly once,
+//     on error paths too.
+//
+// Hop names are dictionary-coded: the Dictionary lives as long as its Builder
+// and only ever grows, so an index once seen keeps its meaning. Trace ids are
+// never dictionary-coded: nearly every one is new.
+package spans

@@ -1,0 +1,70 @@
+package spans
+
+import "github.com/apache/arrow/go/v15/arrow"
+
+// Columns selects the optional columns of a batch. Decoding one that nobody
+// reads costs time on every row, so a command asks for what it needs. Hop,
+// duration, outcome, cut_by, failure, retry, marked, timeout and trace are
+// always there; trace and start are null where the decoder left them out.
+type Columns uint8
+
+const (
+	// Traces asks for the trace id of every row, not only of those that were
+	// cut or failed.
+	Traces Columns = 1 << iota
+	// Starts asks for the start of every row, not only of those that were cut
+	// or failed.
+	Starts
+	// Positions adds file, line and offset.
+	Positions
+	// Strata adds the value of the key that --by names.
+	Strata
+	// Attempts adds the attempt's number as logged.
+	Attempts
+	// Resolutions adds the power of ten, in nanoseconds, of the last digit
+	// that the source wrote.
+	Resolutions
+)
+
+// Has reports whether all of want are selected.
+func (c Columns) Has(want Columns) bool { return c&want == want }
+
+var (
+	dictionaryType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	instantType    = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
+)
+
+// Schema returns the Arrow schema of batches with the given optional columns.
+// Durations and timeouts are int64 nanoseconds, start is a UTC timestamp in
+// nanoseconds, outcome, cut_by and failure are the numbers of this package's
+// constants.
+func Schema(c Columns) *arrow.Schema {
+	fields := []arrow.Field{
+		{Name: "hop", Type: dictionaryType},
+		{Name: "duration_ns", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "timeout_ns", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "outcome", Type: arrow.PrimitiveTypes.Uint8},
+		{Name: "cut_by", Type: arrow.PrimitiveTypes.Uint8},
+		{Name: "failure", Type: arrow.PrimitiveTypes.Uint8},
+		{Name: "retry", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "marked", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "trace", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "start", Type: instantType, Nullable: true},
+	}
+	if c.Has(Positions) {
+		fields = append(fields,
+			arrow.Field{Name: "file", Type: arrow.PrimitiveTypes.Int32},
+			arrow.Field{Name: "line", Type: arrow.PrimitiveTypes.Int64},
+			arrow.Field{Name: "offset", Type: arrow.PrimitiveTypes.Int64})
+	}
+	if c.Has(Strata) {
+		fields = append(fields, arrow.Field{Name: "stratum", Type: dictionaryType})
+	}
+	if c.Has(Attempts) {
+		fields = append(fields, arrow.Field{Name: "attempt", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+	}
+	if c.Has(Resolutions) {
+		fields = append(fields, arrow.Field{Name: "resolution", Type: arrow.PrimitiveTypes.Uint8})
+	}
+	return arrow.NewSchema(fields, nil)
+}
