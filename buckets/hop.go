@@ -1,0 +1,239 @@
+package buckets
+
+import (
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// hop collects the attempts of one hop.
+type hop struct {
+	name       string
+	timeout    int64 // configured, 0 if not
+	first      part
+	retries    part
+	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
+	unfinished uint64
+	resolution uint8 // coarsest, as a power of ten over 1 ns
+	strata     map[string]*stratum
+	held       []heldFailure
+	merged     int // hops folded into this one
+	below      belowCount
+}
+
+// part is the first attempts or the retries of a hop. Samples come into being
+// with their first value: most parts of most hops stay empty.
+type part struct {
+	completed *quantile.Sample
+	failed    *quantile.Sample
+	knownSeen *quantile.Sample // cuts whose timeout is known: recorded duration
+	knownAt   *quantile.Sample // the same: censoring time
+	ownSeen   *quantile.Sample // cuts whose timeout is not known: by their own
+	otherSeen *quantile.Sample // and by anything else
+	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
+	failures  [len(spans.Failures) + 1]uint64
+	cuts      [len(spans.CutBys) + 1]uint64
+}
+
+// stratum is one group of a hop's first attempts, for Kaplan-Meier only.
+type stratum struct {
+	name                     string
+	completed, cut, suspects *quantile.Sample
+}
+
+// attempt is one row of a batch.
+type attempt struct {
+	duration int64
+	timeout  int64 // 0 if not known
+	outcome  spans.Outcome
+	cutBy    spans.CutBy
+	failure  spans.Failure
+	retry    bool
+	marked   bool
+	stratum  *stratum // nil but for first attempts of a run with strata
+}
+
+func add(s **quantile.Sample, ns int64) {
+	if *s == nil {
+		*s = new(quantile.Sample)
+	}
+	(*s).Add(ns)
+}
+
+func merge(into **quantile.Sample, from *quantile.Sample) {
+	if from == nil {
+		return
+	}
+	if *into == nil {
+		*into = new(quantile.Sample)
+	}
+	(*into).Merge(from)
+}
+
+func (h *hop) part(retry bool) *part {
+	if retry {
+		return &h.retries
+	}
+	return &h.first
+}
+
+// add puts an attempt in its bucket.
+func (h *hop) add(a attempt) {
+	switch a.outcome {
+	case spans.Completed:
+		h.addCompleted(a)
+	case spans.Truncated:
+		h.addCut(a)
+	case spans.Failed:
+		p := h.part(a.retry)
+		add(&p.failed, a.duration)
+		p.failures[a.failure]++
+	default:
+		h.unfinished++
+	}
+}
+
+func (h *hop) addCompleted(a attempt) {
+	p := h.part(a.retry)
+	if !a.marked && h.timeout > 0 && a.duration >= h.timeout-h.timeout/1000 {
+		add(&p.suspects, a.duration)
+		if a.stratum != nil {
+			add(&a.stratum.suspects, a.duration)
+		}
+		return
+	}
+	add(&p.completed, a.duration)
+	if a.stratum != nil {
+		add(&a.stratum.completed, a.duration)
+	}
+}
+
+// addCut takes a truncated attempt. Its censoring time is the smaller of its
+// duration and its timeout; a timeout given by the user goes before a recorded
+// one.
+func (h *hop) addCut(a attempt) {
+	p := h.part(a.retry)
+	p.cuts[a.cutBy]++
+	at, timeout := a.duration, a.timeout
+	if h.timeout > 0 {
+		timeout = h.timeout
+	}
+	switch {
+	case timeout > 0:
+		at = min(at, timeout)
+		add(&p.knownSeen, a.duration)
+		add(&p.knownAt, at)
+		if a.cutBy == spans.Own {
+			h.timeouts.Add(timeout)
+		}
+	case a.cutBy == spans.Own:
+		add(&p.ownSeen, a.duration)
+	default:
+		add(&p.otherSeen, a.duration)
+	}
+	if a.stratum != nil {
+		add(&a.stratum.cut, at)
+	}
+}
+
+// stratumOf returns the stratum of that name.
+func (h *hop) stratumOf(name string) *stratum {
+	s := h.strata[name]
+	if s == nil {
+		if h.strata == nil {
+			h.strata = map[string]*stratum{}
+		}
+		s = &stratum{name: name}
+		h.strata[name] = s
+	}
+	return s
+}
+
+// merge moves the attempts of o into h.
+func (h *hop) merge(o *hop) {
+	h.first.merge(&o.first)
+	h.retries.merge(&o.retries)
+	h.timeouts.Merge(&o.timeouts)
+	h.unfinished += o.unfinished
+	h.resolution = max(h.resolution, o.resolution)
+	for name, s := range o.strata {
+		h.stratumOf(name).merge(s)
+	}
+	h.held = append(h.held, o.held...)
+	h.below.add(o.below)
+}
+
+func (p *part) merge(o *part) {
+	merge(&p.completed, o.completed)
+	merge(&p.failed, o.failed)
+	merge(&p.knownSeen, o.knownSeen)
+	merge(&p.knownAt, o.knownAt)
+	merge(&p.ownSeen, o.ownSeen)
+	merge(&p.otherSeen, o.otherSeen)
+	merge(&p.suspects, o.suspects)
+	for i, n := range o.failures {
+		p.failures[i] += n
+	}
+	for i, n := range o.cuts {
+		p.cuts[i] += n
+	}
+}
+
+func (s *stratum) merge(o *stratum) {
+	merge(&s.completed, o.completed)
+	merge(&s.cut, o.cut)
+	merge(&s.suspects, o.suspects)
+}
+
+// settle decides the suspects: in an input without any mark they were cut by
+// the configured timeout, in one with marks they completed.
+func (h *hop) settle(marked bool) {
+	for _, p := range [...]*part{&h.first, &h.retries} {
+		if !marked {
+			h.cutSuspects(p)
+		}
+		merge(&p.completed, p.suspects)
+		p.suspects = nil
+	}
+	for _, s := range h.strata {
+		into := &s.completed
+		if !marked {
+			into = &s.cut
+		}
+		merge(into, s.suspects)
+		s.suspects = nil
+	}
+}
+
+func (h *hop) cutSuspects(p *part) {
+	n := p.suspects.N()
+	if n == 0 {
+		return
+	}
+	for ns, count := range p.suspects.All() {
+		if p.knownAt == nil {
+			p.knownAt = new(quantile.Sample)
+		}
+		p.knownAt.AddN(min(ns, h.timeout), count)
+	}
+	p.cuts[spans.Own] += n
+	h.timeouts.AddN(h.timeout, n)
+	merge(&p.knownSeen, p.suspects)
+}
+
+// The readings of a part.
+
+func (p *part) truncated() quantile.Union {
+	return quantile.Union{p.knownSeen, p.ownSeen, p.otherSeen}
+}
+
+func (p *part) all() quantile.Union {
+	return append(p.truncated(), p.completed, p.failed)
+}
+
+func (p *part) observed() quantile.Observed {
+	return quantile.Observed{
+		Completed: quantile.Union{p.completed},
+		CutAt:     quantile.Union{p.knownAt},
+		CutSeen:   quantile.Union{p.ownSeen, p.otherSeen},
+	}
+}

@@ -1,0 +1,100 @@
+// Command tailscope reads hop logs and says, per hop, which quantiles of the
+// latency are exact and which the timeout hides.
+//
+// A run is a pipeline:
+//
+//	files ── ingest.Open ── File.Next ──> chunks of whole records
+//	chunks ── ingest.Decoder ──> spans.Batch, rejects       (a worker each)
+//	batches ── buckets.Set.Add                              (the same worker)
+//	sets ── Merge ── Results ── report.Format ──> stdout
+//
+// run.go is that pipeline; every command has a file of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// Exit codes; 130 and 143 tell that a signal ended the run.
+const (
+	exitFine       = 0
+	exitFailed     = 1 // the run failed
+	exitUsage      = 2 // usage or configuration
+	exitIncomplete = 4 // the report stands, but the input was incomplete
+)
+
+// Main runs the tool and returns its exit code. Data goes to stdout, all else
+// to stderr.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	cmd := newRoot(streams{stdin, stdout, stderr})
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "tailscope: %v\n", err)
+	}
+	return exitCode(err)
+}
+
+// streams is where a run reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+// incompleteError says that the report stands on less than the whole input.
+type incompleteError struct{ error }
+
+// signalError ends a run from outside.
+type signalError struct{ signal syscall.Signal }
+
+func (e signalError) Error() string { return "stopped: " + e.signal.String() }
+
+// exitCode is the one place where errors become exit codes.
+func exitCode(err error) int {
+	var (
+		usage      usageError
+		incomplete incompleteError
+		stopped    signalError
+	)
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(err, &stopped):
+		return 128 + int(stopped.signal)
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &incomplete):
+		return exitIncomplete
+	}
+	return exitFailed
+}
+
+// withSignals returns a context that ends with a signalError. A second signal
+// ends the process at once, as signals do.
+func withSignals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-ch:
+			signal.Stop(ch)
+			cancel(signalError{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); cancel(nil) }
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
+	"golang.org/x/term"
+)
+
+// options are the flags as given, before they are checked.
+type options struct {
+	streams streams
+
+	inputFormat  string
+	fields       []string
+	unit         string
+	timeIs       string
+	firstAttempt string
+	by           string
+	timeouts     []string
+	maxLine      string
+
+	quantiles  []string
+	confidence string
+	hops       string
+
+	format     string
+	output     string
+	rejects    string
+	maxRejects string
+	progress   string
+	jobs       int
+	verbose    bool
+}
+
+func newOptions(s streams) *options { return &options{streams: s} }
+
+// flags declares the flags of the commands that read input.
+func (o *options) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
+	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error; repeatable")
+	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
+	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
+	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
+	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, for the Kaplan-Meier value")
+	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
+	f.StringVar(&o.maxLine, "max-line", "256MiB", "longest line that is read; longer ones are rejected")
+
+	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
+	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided")
+	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
+
+	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE`, whole or not at all")
+	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
+	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: no limit)")
+	f.StringVar(&o.progress, "progress", "auto", "progress on stderr: auto (on a terminal), always or never")
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
+}
+
+// plan is a run whose every setting was checked.
+type plan struct {
+	streams    streams
+	sources    []ingest.Source
+	ingest     ingest.Config
+	timeouts   map[string]int64
+	strata     bool
+	quantiles  []quantile.P
+	confidence quantile.P
+	maxHops    int
+	write      report.Format
+	output     string
+	rejects    string
+	maxRejects limit
+	progress   bool
+	jobs       int
+	verbose    bool
+}
+
+// run checks the flags and runs the pipeline.
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	p, err := o.plan(args)
+	if err != nil {
+		return err
+	}
+	return p.run(cmd.Context())
+}
+
+// plan checks all flags, so that no mistake shows up after an hour of reading.
+func (o *options) plan(args []string) (*plan, error) {
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != ""}
+	for _, check := range []func(*plan) error{o.planInput, o.planTimeouts, o.planQuantiles, o.planOutput} {
+		if err := check(p); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return p, o.planSources(p, args)
+}
+
+func (o *options) planInput(p *plan) error {
+	c := ingest.FieldConfig{Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by}
+	for _, s := range o.fields {
+		f, err := ingest.ParseField(s)
+		if err != nil {
+			return err
+		}
+		c.Fields = append(c.Fields, f)
+	}
+	if u, ok := ingest.ParseUnit(o.unit); ok {
+		c.Unit = u
+	} else if o.unit != "" {
+		return fmt.Errorf("--unit %q: one of ns, us, ms, s", o.unit)
+	}
+	if err := oneOf("--time-is", o.timeIs, "", "start", "end"); err != nil {
+		return err
+	}
+	if err := oneOf("--first-attempt", o.firstAttempt, "", "0", "1"); err != nil {
+		return err
+	}
+	if o.firstAttempt != "" {
+		c.FirstAttempt = int(o.firstAttempt[0] - '0')
+	}
+	if err := oneOf("--input-format", o.inputFormat, append(ingest.FormatNames(), "")...); err != nil {
+		return err
+	}
+	maxLine, err := parseBytes(o.maxLine)
+	if err != nil {
+		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
+	}
+	p.ingest = ingest.Config{Fields: ingest.NewFields(c), Format: o.inputFormat, MaxLine: maxLine}
+	return nil
+}
+
+// oneOf checks a flag whose values are words.
+func oneOf(flag, value string, words ...string) error {
+	var named []string
+	for _, w := range words {
+		if w == value {
+			return nil
+		}
+		if w != "" {
+			named = append(named, w)
+		}
+	}
+	return fmt.Errorf("%s %q: one of %s", flag, value, strings.Join(named, ", "))
+}
+
+// parseBytes reads "64MiB", "1GB" or a plain number of bytes.
+func parseBytes(s string) (int, error) {
+	units := [...]struct {
+		suffix string
+		scale  int
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
+	digits, scale := s, 1
+	for _, u := range units {
+		if d, ok := strings.CutSuffix(s, u.suffix); ok {
+			digits, scale = d, u.scale
+			break
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n <= 0 || n > (1<<40)/scale {
+		return 0, errors.New("a size such as 64MiB or 1GB")
+	}
+	return n * scale, nil
+}
+
+func (o *options) planTimeouts(p *plan) error {
+	p.timeouts = map[string]int64{}
+	for _, s := range o.timeouts {
+		at := strings.LastIndexByte(s, '=')
+		if at <= 0 {
+			return fmt.Errorf("--timeout %q: write HOP=DURATION, such as orders=300ms", s)
+		}
+		hop := s[:at]
+		d, err := time.ParseDuration(s[at+1:])
+		if err != nil || d <= 0 {
+			return fmt.Errorf("--timeout %q: %q is no duration above zero, such as 300ms or 5s", s, s[at+1:])
+		}
+		if _, twice := p.timeouts[hop]; twice {
+			return fmt.Errorf("--timeout names hop %q twice", hop)
+		}
+		p.timeouts[hop] = int64(d)
+	}
+	return nil
+}
+
+func (o *options) planQuantiles(p *plan) error {
+	for _, s := range o.quantiles {
+		q, err := quantile.ParseP(strings.TrimSpace(s))
+		if err != nil {
+			return fmt.Errorf("--quantiles: %w", err)
+		}
+		p.quantiles = append(p.quantiles, q)
+	}
+	if len(p.quantiles) == 0 {
+		return errors.New("--quantiles: give at least one, such as 0.95")
+	}
+	var err error
+	if p.confidence, err = quantile.ParseP(o.confidence); err != nil {
+		return fmt.Errorf("--confidence: %w", err)
+	}
+	if f := p.confidence.Float(); f <= 0 || f >= 1 {
+		return fmt.Errorf("--confidence %s: it must lie between 0 and 1", o.confidence)
+	}
+	if o.hops == "all" {
+		return nil
+	}
+	if p.maxHops, err = strconv.Atoi(o.hops); err != nil || p.maxHops < 1 {
+		return fmt.Errorf("--hops %q: a number above 0, or all", o.hops)
+	}
+	return nil
+}
+
+func (o *options) planOutput(p *plan) error {
+	var err error
+	if p.write, err = report.Lookup(o.format); err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	if p.maxRejects, err = parseLimit(o.maxRejects); err != nil {
+		return fmt.Errorf("--max-rejects %q: %w", o.maxRejects, err)
+	}
+	if err := oneOf("--progress", o.progress, "auto", "always", "never"); err != nil {
+		return err
+	}
+	p.progress = o.progress == "always" || o.progress == "auto" && isTerminal(o.streams.err)
+	if o.jobs < 1 {
+		return fmt.Errorf("--jobs %d: at least 1", o.jobs)
+	}
+	return nil
+}
+
+func (o *options) planSources(p *plan, args []string) error {
+	if len(args) == 0 {
+		if isTerminal(o.streams.in) {
+			return usageError{errors.New("no input: name files, folders or globs, or pipe a log into it")}
+		}
+		args = []string{"-"}
+	}
+	var err error
+	p.sources, err = ingest.Resolve(args, o.streams.in)
+	return err
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// limit is the most rejects that a run may have.
+type limit struct {
+	set     bool
+	count   int64
+	percent float64
+	share   bool
+}
+
+func parseLimit(s string) (limit, error) {
+	if s == "" {
+		return limit{}, nil
+	}
+	if digits, ok := strings.CutSuffix(s, "%"); ok {
+		v, err := strconv.ParseFloat(digits, 64)
+		if err != nil || !(v >= 0 && v <= 100) {
+			return limit{}, errors.New("a percentage such as 0.1%")
+		}
+		return limit{set: true, percent: v, share: true}, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return limit{}, errors.New("a number such as 100, or a percentage such as 0.1%")
+	}
+	return limit{set: true, count: n}, nil
+}
+
+// exceeded reports whether n rejects in that many records are too many.
+func (l limit) exceeded(n, records int64) bool {
+	switch {
+	case !l.set:
+		return false
+	case l.share:
+		return float64(n)*100 > l.percent*float64(records)
+	}
+	return n > l.count
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// run reads all sources and writes the report.
+func (p *plan) run(ctx context.Context) error {
+	found, err := p.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := found.ledgerAgrees(); err != nil {
+		return err
+	}
+	r := p.report(found)
+	p.tell(r.Input, found)
+	if r.Input.Accepted == 0 {
+		return nothingAccepted(r.Input)
+	}
+	if err := p.writeReport(r); err != nil {
+		return err
+	}
+	return p.incomplete(r.Input, found)
+}
+
+// found is what reading gave.
+type found struct {
+	set     *buckets.Set
+	ledger  *ingest.Ledger
+	notes   []note.Warning // inputs that were skipped
+	damages []error        // inputs that broke off
+}
+
+// pipeline is one run under way: a reader cuts the sources into chunks, workers
+// decode and count them, and the caller collects what they tell.
+type pipeline struct {
+	plan    *plan
+	ctx     context.Context
+	chunks  chan *ingest.Chunk
+	events  chan event
+	bytes   *atomic.Int64
+	workers sync.WaitGroup
+	sets    []*buckets.Set
+}
+
+// event is one thing that the collector must know: a file was opened, a chunk
+// was decoded, a file was read, an input was skipped, or the run must end.
+type event struct {
+	opened, done *ingest.File
+	tally        *ingest.Tally
+	skipped      *note.Warning
+	err          error
+}
+
+// read runs the pipeline to its end.
+func (p *plan) read(ctx context.Context) (*found, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &pipeline{
+		plan: p, ctx: ctx, bytes: new(atomic.Int64),
+		chunks: make(chan *ingest.Chunk, p.jobs),
+		events: make(chan event, 4*p.jobs),
+	}
+	config := buckets.NewConfig(p.timeouts)
+	for range p.jobs {
+		set := buckets.NewSet(config)
+		l.sets = append(l.sets, set)
+		l.workers.Go(func() { l.work(set) })
+	}
+	go func() {
+		l.readAll()
+		close(l.chunks)
+		l.workers.Wait()
+		close(l.events)
+	}()
+	return l.collect()
+}
+
+// readAll cuts the sources into chunks, one after the other.
+func (l *pipeline) readAll() {
+	for _, src := range l.plan.sources {
+		if err := l.readOne(src); err != nil {
+			l.send(event{err: err})
+			return
+		}
+	}
+}
+
+func (l *pipeline) readOne(src ingest.Source) error {
+	f, err := ingest.Open(src, l.plan.ingest, l.bytes)
+	var unknown *ingest.UnknownFormatError
+	var unit *ingest.UnitError
+	switch {
+	case errors.As(err, &unknown) && !src.Named:
+		l.send(event{skipped: &note.Warning{Code: "skipped_file", Text: src.Path + " is of no known format and was left out"}})
+		return nil
+	case errors.As(err, &unit):
+		return usageError{err}
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	l.send(event{opened: f})
+	for {
+		c, err := f.Next()
+		if err == io.EOF {
+			break
+		}
+		select {
+		case l.chunks <- c:
+		case <-l.ctx.Done():
+			return nil
+		}
+	}
+	l.send(event{done: f})
+	return nil
+}
+
+// send hands an event to the collector, unless the run has ended.
+func (l *pipeline) send(e event) {
+	select {
+	case l.events <- e:
+	case <-l.ctx.Done():
+	}
+}
+
+// work decodes chunks into a set of its own.
+func (l *pipeline) work(set *buckets.Set) {
+	builder := spans.NewBuilder(memory.DefaultAllocator, l.plan.columns())
+	defer builder.Release()
+	decoder := ingest.NewDecoder(l.plan.ingest, builder, l.plan.rejects != "")
+	count := func(b *spans.Batch) {
+		set.Add(b)
+		b.Release()
+	}
+	for c := range l.chunks {
+		l.send(event{tally: decoder.Decode(c, count)})
+	}
+	decoder.Flush(count)
+}
+
+// columns are the optional ones that the run needs.
+func (p *plan) columns() spans.Columns {
+	c := spans.Resolutions
+	if p.strata {
+		c |= spans.Strata
+	}
+	return c
+}
+
+// collect enters events until the pipeline has run dry, and merges the sets.
+func (l *pipeline) collect() (*found, error) {
+	f := &found{ledger: ingest.NewLedger()}
+	rejects, err := newRejectWriter(l.plan.rejects)
+	if err != nil {
+		return nil, err
+	}
+	defer rejects.discard()
+	bar := newBar(l.plan, l.bytes)
+	defer bar.stop()
+	if err := l.drain(f, rejects); err != nil {
+		return nil, err
+	}
+	f.set = l.sets[0]
+	for _, s := range l.sets[1:] {
+		f.set.Merge(s)
+	}
+	return f, rejects.commit()
+}
+
+func (l *pipeline) drain(f *found, rejects *rejectWriter) error {
+	for {
+		select {
+		case <-l.ctx.Done():
+			return context.Cause(l.ctx)
+		case e, more := <-l.events:
+			if !more {
+				return context.Cause(l.ctx)
+			}
+			if err := f.enter(e, rejects); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (f *found) enter(e event, rejects *rejectWriter) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case e.skipped != nil:
+		f.notes = append(f.notes, *e.skipped)
+	case e.opened != nil:
+		f.ledger.Open(e.opened)
+		rejects.opened(e.opened)
+	case e.done != nil:
+		f.ledger.Done(e.done)
+		if err := e.done.Damage(); err != nil {
+			f.damages = append(f.damages, err)
+		}
+		return rejects.done(e.done)
+	default:
+		if err := f.ledger.Add(e.tally); err != nil {
+			return err
+		}
+		return rejects.add(e.tally)
+	}
+	return nil
+}
+
+// ledgerAgrees checks that every accepted record became an attempt in a bucket.
+func (f *found) ledgerAgrees() error {
+	accepted := f.ledger.Summary(false).Accepted
+	if n := f.set.Attempts(); n != uint64(accepted) {
+		return fmt.Errorf("%d records were accepted, but %d attempts counted: please report this fault", accepted, n)
+	}
+	return nil
+}
+
+// report puts the results together.
+func (p *plan) report(f *found) *report.Report {
+	r := &report.Report{Input: f.ledger.Summary(len(p.timeouts) > 0), Quantiles: p.quantiles}
+	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
+	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
+	r.Hops = f.set.Results(buckets.Query{
+		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops,
+	})
+	return r
+}
+
+// writeReport writes to stdout, or to a file whole or not at all.
+func (p *plan) writeReport(r *report.Report) error {
+	if p.output == "" {
+		return p.write(p.streams.out, r, p.look())
+	}
+	return writeFile(p.output, func(w io.Writer) error { return p.write(w, r, report.Options{}) })
+}

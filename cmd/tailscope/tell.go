@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/report"
+	"golang.org/x/term"
+)
+
+// tell says on stderr what was rejected, what broke off, and with -v how each
+// file was read.
+func (p *plan) tell(in ingest.Summary, f *found) {
+	for _, file := range in.Files {
+		if p.verbose {
+			p.say("%s: %s, %s, %d records; %s", file.Path, file.Format, file.Compression, file.Records, fieldList(file.Fields))
+		}
+	}
+	for _, r := range in.Rejects {
+		p.say("%s:%d: %s: %s (byte %d)", r.First.File, r.First.Line, r.Reason, r.First.Detail, r.First.Offset)
+		if r.Count > 1 {
+			p.say("… and %d more: %s", r.Count-1, r.Reason)
+		}
+	}
+	for _, err := range f.damages {
+		p.say("%v", err)
+	}
+}
+
+// say writes one line to stderr. What it quotes comes from logs, so what could
+// steer a terminal is made visible.
+func (p *plan) say(format string, args ...any) {
+	fmt.Fprintf(p.streams.err, "tailscope: %s\n", report.Visible(fmt.Sprintf(format, args...)))
+}
+
+func fieldList(fields map[string]string) string {
+	var parts []string
+	for _, role := range slices.Sorted(maps.Keys(fields)) {
+		parts = append(parts, role+"="+fields[role])
+	}
+	return "fields " + strings.Join(parts, " ")
+}
+
+// inputWarnings are those that only the whole run can give.
+func (p *plan) inputWarnings(f *found) []note.Warning {
+	var list []note.Warning
+	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
+		if !f.set.Has(hop) {
+			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
+		}
+	}
+	bad := 0
+	for name := range f.set.Names() {
+		if !utf8.ValidString(name) {
+			bad++
+		}
+	}
+	if bad > 0 {
+		list = append(list, note.Warning{Code: "invalid_utf8", Text: fmt.Sprintf("%d hop names are not UTF-8; their bad bytes are shown as U+FFFD, so two names may look alike", bad)})
+	}
+	return list
+}
+
+// nothingAccepted is a sentence in place of an empty table.
+func nothingAccepted(in ingest.Summary) error {
+	if in.Records == in.Blank {
+		return errors.New("no records: the input is empty")
+	}
+	worst := slices.MaxFunc(in.Rejects, func(a, b ingest.RejectCount) int { return int(a.Count - b.Count) })
+	return fmt.Errorf("nothing accepted: all %d records were rejected, most of them as %s", in.Rejected, worst.Reason)
+}
+
+// incomplete says why the report stands on less than the whole input.
+func (p *plan) incomplete(in ingest.Summary, f *found) error {
+	var why []string
+	for _, file := range in.Files {
+		if !file.Complete {
+			why = append(why, file.Path+" is incomplete: what was whole is in the report")
+		}
+	}
+	if p.maxRejects.exceeded(in.Rejected, in.Records) {
+		why = append(why, fmt.Sprintf("%d of %d records were rejected, more than --max-rejects allows", in.Rejected, in.Records))
+	}
+	if why == nil {
+		return nil
+	}
+	return incompleteError{errors.New(strings.Join(why, "; "))}
+}
+
+// look is how the report is to look on stdout.
+func (p *plan) look() report.Options {
+	f, ok := p.streams.out.(*os.File)
+	if !ok || !isTerminal(f) {
+		return report.Options{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = 0
+	}
+	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	return report.Options{Color: !plain, Width: width}
+}

@@ -1,0 +1,193 @@
+package ingest
+
+import (
+	"bytes"
+	"math"
+)
+
+// Unit is the unit of a bare number of time, as a power of ten over a
+// nanosecond.
+type Unit int8
+
+// The units a number can have.
+const (
+	NoUnitGiven  Unit = -1
+	Nanoseconds  Unit = 0
+	Microseconds Unit = 3
+	Milliseconds Unit = 6
+	Seconds      Unit = 9
+)
+
+// ParseUnit reads "ns", "us", "ms" or "s" (and "µs"); ok is false for anything
+// else.
+func ParseUnit(s string) (u Unit, ok bool) {
+	switch s {
+	case "ns":
+		return Nanoseconds, true
+	case "us", "µs", "μs":
+		return Microseconds, true
+	case "ms":
+		return Milliseconds, true
+	case "s":
+		return Seconds, true
+	}
+	return NoUnitGiven, false
+}
+
+// String gives the unit's name, empty for NoUnitGiven.
+func (u Unit) String() string {
+	switch u {
+	case Nanoseconds:
+		return "ns"
+	case Microseconds:
+		return "us"
+	case Milliseconds:
+		return "ms"
+	case Seconds:
+		return "s"
+	}
+	return ""
+}
+
+// span is a duration that was read: exact nanoseconds where nothing finer was
+// written, and the power of ten of the last digit written.
+type span struct {
+	ns         int64
+	rounded    bool
+	resolution uint8
+}
+
+// parseDuration reads a duration: a number in the given unit, or text with its
+// own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
+// errNoUnit: it is never guessed from its size.
+func parseDuration(b []byte, unit Unit) (span, error) {
+	if s, ok := wholeNumber(b, unit); ok {
+		return s, nil
+	}
+	b = bytes.TrimSpace(b)
+	d, n, err := scanDecimal(b)
+	if err != nil {
+		return parseOddDuration(b)
+	}
+	if n == len(b) {
+		return bareDuration(d, unit)
+	}
+	if d.negative {
+		return span{}, errNegative
+	}
+	return parseUnits(b)
+}
+
+// wholeNumber is the short way for a few plain digits, by far the most common.
+func wholeNumber(b []byte, unit Unit) (span, bool) {
+	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {
+		return span{}, false
+	}
+	var v int64
+	for _, c := range b {
+		if c-'0' > 9 {
+			return span{}, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	return span{ns: v * int64(pow10[unit]), resolution: uint8(unit)}, true
+}
+
+// wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
+// only be a negative number that was cast.
+const wrapped = 1 << 63
+
+func bareDuration(d decimal, unit Unit) (span, error) {
+	if unit == NoUnitGiven {
+		return span{}, errNoUnit
+	}
+	if d.negative && d.mantissa != 0 || d.exponent == 0 && d.mantissa >= wrapped {
+		return span{}, errNegative
+	}
+	ns, exact, err := d.nanoseconds(int(unit))
+	return span{ns, !exact, resolutionOf(d, unit)}, err
+}
+
+func resolutionOf(d decimal, unit Unit) uint8 {
+	return uint8(max(0, int(unit)-d.decimals))
+}
+
+// parseOddDuration reads what does not start with a digit: ISO 8601, and the
+// words that loggers write for numbers that are none.
+func parseOddDuration(b []byte) (span, error) {
+	text := bytes.ToLower(bytes.TrimLeft(b, "+-"))
+	switch string(text) {
+	case "nan", "inf", "infinity":
+		return span{}, errInfinite
+	}
+	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') && (b[1] == 'T' || b[1] == 't') {
+		return parseUnits(b[2:])
+	}
+	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
+		return span{}, errNegative
+	}
+	return span{}, errNotNumber
+}
+
+// parseUnits adds up numbers with units, such as "1m30.5s", "295 µs" or the
+// "1H2M3.5S" of ISO 8601.
+func parseUnits(b []byte) (total span, err error) {
+	total.resolution = math.MaxUint8
+	for len(b) > 0 {
+		d, n, err := scanDecimal(b)
+		if err != nil || d.negative {
+			return span{}, errNotNumber
+		}
+		b = bytes.TrimLeft(b[n:], " ")
+		word := unitWord(b)
+		b = bytes.TrimLeft(b[len(word):], " ")
+		part, err := inUnit(d, word)
+		if err != nil {
+			return span{}, err
+		}
+		if total.ns > math.MaxInt64-part.ns {
+			return span{}, errTooLarge
+		}
+		total = span{total.ns + part.ns, total.rounded || part.rounded, min(total.resolution, part.resolution)}
+	}
+	return total, nil
+}
+
+func unitWord(b []byte) []byte {
+	n := 0
+	for n < len(b) && b[n] != ' ' && b[n] != '.' && b[n]-'0' > 9 {
+		n++
+	}
+	return b[:n]
+}
+
+func inUnit(d decimal, word []byte) (span, error) {
+	name := string(word)
+	if len(name) == 1 {
+		name = string(word[0] | 0x20)
+	}
+	times := uint64(1)
+	unit, ok := ParseUnit(name)
+	if !ok {
+		switch name {
+		case "m":
+			times = 60
+		case "h":
+			times = 3600
+		default:
+			return span{}, errNotNumber
+		}
+		unit = Seconds
+	}
+	return d.times(times, unit)
+}
+
+// times is for minutes and hours, which are no powers of ten.
+func (d decimal) times(n uint64, unit Unit) (span, error) {
+	if n > 1 && d.mantissa > math.MaxUint64/n {
+		return span{}, errTooLarge
+	}
+	d.mantissa *= n
+	ns, exact, err := d.nanoseconds(int(unit))
+	return span{ns, !exact, resolutionOf(d, unit)}, err
+}

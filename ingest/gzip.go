@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// members reads gzip files of several members one by one. What is no member
+// after a whole one (zero padding, garbage) is a warning; a member that breaks
+// off is an error.
+type members struct {
+	src  *bufio.Reader
+	z    *gzip.Reader
+	file *File
+}
+
+func newMembers(src *bufio.Reader, f *File) (*members, error) {
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, whole(err)
+	}
+	z.Multistream(false)
+	return &members{src, z, f}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if err == io.EOF {
+			err = m.next()
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// next moves on to the next member; io.EOF if there is none.
+func (m *members) next() error {
+	magic, _ := m.src.Peek(2)
+	switch {
+	case len(magic) == 0:
+		return io.EOF
+	case !bytes.Equal(magic, gzipMagic):
+		m.file.trailing(m.tail())
+		return io.EOF
+	}
+	if err := m.z.Reset(m.src); err != nil {
+		return whole(err)
+	}
+	m.z.Multistream(false)
+	return nil
+}
+
+// tail names the bytes after the last member.
+func (m *members) tail() string {
+	head, _ := m.src.Peek(512)
+	if len(bytes.Trim(head, "\x00")) == 0 {
+		return "zero padding"
+	}
+	return "bytes that are no gzip member"
+}
+
+// whole makes sure that a stream which ends too early does not look ended.
+func whole(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

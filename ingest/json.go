@@ -1,0 +1,358 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxDepth is the nesting that encoding/json accepts too.
+const maxDepth = 10000
+
+var errNotObject = errors.New("not a JSON object")
+
+// syntaxError is a fault at a byte of the record, counted from 0.
+type syntaxError struct {
+	at   int
+	what string
+}
+
+func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.at+1) }
+
+// jsonScanner reads the known fields of one JSON object. It accepts exactly
+// what encoding/json accepts, in one pass over the bytes, and looks only into
+// objects that may hold a known key.
+type jsonScanner struct {
+	b      []byte
+	i      int
+	depth  int
+	prefix []byte // dotted path of the open object, with its last dot
+	keys   *keyCache
+	rec    *record
+}
+
+// scan reads the object in b into the record.
+func (s *jsonScanner) scan(b []byte) error {
+	s.b, s.i, s.depth, s.prefix = b, 0, 0, s.prefix[:0]
+	s.space()
+	if s.peek() != '{' {
+		return s.notObject()
+	}
+	if err := s.object(true); err != nil {
+		return err
+	}
+	s.space()
+	if s.i != len(s.b) {
+		return s.fault("data after the object")
+	}
+	return nil
+}
+
+// notObject tells valid JSON of another kind from what is no JSON.
+func (s *jsonScanner) notObject() error {
+	if json.Valid(s.b) {
+		return errNotObject
+	}
+	return s.fault("not JSON")
+}
+
+func (s *jsonScanner) fault(what string) error { return &syntaxError{s.i, what} }
+
+// peek returns the next byte, 0 at the end: no token starts with it.
+func (s *jsonScanner) peek() byte {
+	if s.i < len(s.b) {
+		return s.b[s.i]
+	}
+	return 0
+}
+
+func (s *jsonScanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\n', '\r':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// object reads {…}; known says whether its keys may be known ones.
+func (s *jsonScanner) object(known bool) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fault("nested too deep")
+	}
+	s.i++
+	s.space()
+	if s.peek() == '}' {
+		return s.close()
+	}
+	for {
+		if err := s.member(known); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.i++
+			s.space()
+		case '}':
+			return s.close()
+		default:
+			return s.fault("expected , or }")
+		}
+	}
+}
+
+func (s *jsonScanner) close() error {
+	s.i++
+	s.depth--
+	return nil
+}
+
+func (s *jsonScanner) member(known bool) error {
+	if s.peek() != '"' {
+		return s.fault("expected a key")
+	}
+	name, err := s.text()
+	if err != nil {
+		return err
+	}
+	s.space()
+	if s.peek() != ':' {
+		return s.fault("expected :")
+	}
+	s.i++
+	s.space()
+	if !known {
+		return s.skip()
+	}
+	return s.value(name)
+}
+
+// value reads the value of a key and notes it where the key is known.
+func (s *jsonScanner) value(name []byte) error {
+	path := name
+	if len(s.prefix) > 0 {
+		path = append(s.prefix, name...)
+	}
+	key := s.keys.get(path)
+	if s.peek() == '{' {
+		return s.nested(path, key)
+	}
+	if len(key.uses) == 0 {
+		return s.skip()
+	}
+	kind, raw, err := s.scalar()
+	if err != nil || kind == absent {
+		return err
+	}
+	for _, u := range key.uses {
+		s.rec.put(u, key, kind, raw)
+	}
+	return nil
+}
+
+func (s *jsonScanner) nested(path []byte, key *keyInfo) error {
+	if !key.opens {
+		return s.object(false)
+	}
+	outer := len(s.prefix)
+	s.prefix = append(append(s.prefix[:outer], path[outer:]...), '.')
+	err := s.object(true)
+	s.prefix = s.prefix[:outer]
+	return err
+}
+
+// scalar reads a value that is no object; an array is skipped and absent.
+func (s *jsonScanner) scalar() (valueKind, []byte, error) {
+	from := s.i
+	switch c := s.peek(); {
+	case c == '"':
+		raw, err := s.text()
+		return text, raw, err
+	case c == '-' || c-'0' <= 9:
+		err := s.number()
+		return number, s.b[from:s.i], err
+	case c == 't':
+		return boolTrue, trueText, s.literal("true")
+	case c == 'f':
+		return boolFalse, falseText, s.literal("false")
+	case c == 'n':
+		return null, nil, s.literal("null")
+	}
+	return absent, nil, s.skip()
+}
+
+var trueText, falseText = []byte("true"), []byte("false")
+
+// skip reads any value.
+func (s *jsonScanner) skip() error {
+	switch c := s.peek(); {
+	case c == '"':
+		_, err := s.quoted()
+		return err
+	case c == '{':
+		return s.object(false)
+	case c == '[':
+		return s.array()
+	case c == '-' || c-'0' <= 9:
+		return s.number()
+	case c == 't':
+		return s.literal("true")
+	case c == 'f':
+		return s.literal("false")
+	case c == 'n':
+		return s.literal("null")
+	}
+	return s.fault("expected a value")
+}
+
+func (s *jsonScanner) array() error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fault("nested too deep")
+	}
+	s.i++
+	s.space()
+	if s.peek() == ']' {
+		return s.close()
+	}
+	for {
+		s.space()
+		if err := s.skip(); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.i++
+		case ']':
+			return s.close()
+		default:
+			return s.fault("expected , or ]")
+		}
+	}
+}
+
+func (s *jsonScanner) literal(word string) error {
+	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
+		return s.fault("expected a value")
+	}
+	s.i += len(word)
+	return nil
+}
+
+// number reads a number by JSON's grammar.
+func (s *jsonScanner) number() error {
+	if s.peek() == '-' {
+		s.i++
+	}
+	if s.peek() == '0' {
+		s.i++
+	} else if !s.digits() {
+		return s.fault("expected a digit")
+	}
+	if s.peek() == '.' {
+		s.i++
+		if !s.digits() {
+			return s.fault("expected a digit")
+		}
+	}
+	if s.peek()|0x20 == 'e' {
+		s.i++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.i++
+		}
+		if !s.digits() {
+			return s.fault("expected a digit")
+		}
+	}
+	return nil
+}
+
+func (s *jsonScanner) digits() bool {
+	from := s.i
+	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
+		s.i++
+	}
+	return s.i > from
+}
+
+// text reads a string and returns it without quotes and escapes: a view of
+// the line where it has no escapes, else a copy.
+func (s *jsonScanner) text() ([]byte, error) {
+	from := s.i
+	escaped, err := s.quoted()
+	if err != nil {
+		return nil, err
+	}
+	if !escaped {
+		return s.b[from+1 : s.i-1], nil
+	}
+	return unescape(s.b[from:s.i]), nil
+}
+
+// unescape decodes a valid JSON string with escapes. encoding/json replaces
+// bytes that are not UTF-8; only such a string loses them.
+func unescape(quoted []byte) []byte {
+	var out string
+	if err := json.Unmarshal(quoted, &out); err != nil {
+		return quoted[1 : len(quoted)-1]
+	}
+	return []byte(out)
+}
+
+// quoted moves past a string and reports whether it has escapes.
+func (s *jsonScanner) quoted() (escaped bool, err error) {
+	b := s.b
+	for i := s.i + 1; i < len(b); i++ {
+		c := b[i]
+		if !special[c] {
+			continue
+		}
+		if c == '"' {
+			s.i = i + 1
+			return escaped, nil
+		}
+		if c != '\\' {
+			s.i = i
+			return false, s.fault("control character in a string")
+		}
+		escaped = true
+		n := escapeLength(b[i+1:])
+		if n == 0 {
+			s.i = i
+			return false, s.fault("bad escape")
+		}
+		i += n
+	}
+	s.i = len(b)
+	return false, s.fault("string without an end")
+}
+
+// special marks the bytes that end the plain run of a string.
+var special = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+// escapeLength is the length of the escape after its backslash, 0 if it is none.
+func escapeLength(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	switch b[0] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 1
+	case 'u':
+		if len(b) >= 5 && hex(b[1]) && hex(b[2]) && hex(b[3]) && hex(b[4]) {
+			return 5
+		}
+	}
+	return 0
+}
+
+func hex(c byte) bool { return c-'0' <= 9 || (c|0x20)-'a' <= 5 }

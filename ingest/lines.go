@@ -1,0 +1,142 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Chunk is a run of whole records of one file, in the order of the file.
+type Chunk struct {
+	File   *File
+	Seq    int   // 0, 1, 2 … within the file
+	Line   int64 // of the first byte, 1-based
+	Offset int64 // of the first byte in the decompressed input
+	Data   []byte
+	// Open: the input ends at the end of Data without a newline. Cut: it ended
+	// too early, so what stands after the last newline may be half a record.
+	Open, Cut bool
+	// skipped is the length of an overlong line that was left out; then Data is
+	// empty.
+	skipped int64
+}
+
+const (
+	chunkSize = 1 << 20
+	// DefaultMaxLine is the longest line that is read, in bytes. It only guards
+	// the memory: no log has such lines, but binary junk does.
+	DefaultMaxLine = 256 << 20
+)
+
+// splitter cuts a stream into chunks that end at a newline. CSV has newlines
+// inside quotes; boundary knows.
+type splitter struct {
+	r       io.Reader
+	file    *File
+	maxLine int
+	// boundary returns the length of the longest prefix of whole records, 0 if
+	// there is none.
+	boundary func([]byte) int
+
+	rest   []byte // read, but not handed out
+	seq    int
+	line   int64
+	offset int64
+	err    error // of the stream, once it ended
+}
+
+func newSplitter(r io.Reader, f *File, maxLine int, boundary func([]byte) int) *splitter {
+	return &splitter{r: r, file: f, maxLine: maxLine, boundary: boundary, line: 1}
+}
+
+// lastNewline is the boundary of formats whose records are lines.
+func lastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
+
+// next returns the next chunk, io.EOF after the last one. A stream that breaks
+// gives what came before it as a last chunk with Cut set; the fault itself is
+// then the file's.
+func (s *splitter) next() (*Chunk, error) {
+	buf := append(make([]byte, 0, max(chunkSize+len(s.rest), 2*len(s.rest))), s.rest...)
+	s.rest = nil
+	for s.err == nil {
+		buf = s.fill(buf)
+		if n := s.whole(buf); n > 0 {
+			s.rest = buf[n:]
+			return s.chunk(buf[:n]), nil
+		}
+		if len(buf) > s.maxLine {
+			return s.skipLine(buf)
+		}
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		}
+	}
+	return s.last(buf)
+}
+
+// fill reads until buf is full or the stream ends.
+func (s *splitter) fill(buf []byte) []byte {
+	for len(buf) < cap(buf) && s.err == nil {
+		n, err := s.r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		s.err = err
+	}
+	return buf
+}
+
+// whole is how much of buf can be handed out now: at the end of the stream the
+// open record is not decided here.
+func (s *splitter) whole(buf []byte) int {
+	if s.err != nil {
+		return 0
+	}
+	return s.boundary(buf)
+}
+
+func (s *splitter) last(buf []byte) (*Chunk, error) {
+	if !errors.Is(s.err, io.EOF) {
+		s.file.fail(s.err)
+	}
+	if len(buf) == 0 {
+		return nil, io.EOF
+	}
+	c := s.chunk(buf)
+	c.Open = buf[len(buf)-1] != '\n'
+	c.Cut = !errors.Is(s.err, io.EOF)
+	return c, nil
+}
+
+func (s *splitter) chunk(data []byte) *Chunk {
+	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset, Data: data}
+	s.seq++
+	s.line += int64(bytes.Count(data, newline))
+	s.offset += int64(len(data))
+	return c
+}
+
+var newline = []byte{'\n'}
+
+// skipLine reads on to the end of a line that is too long to hold and reports
+// it as a chunk of its own.
+func (s *splitter) skipLine(buf []byte) (*Chunk, error) {
+	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset}
+	for {
+		if i := bytes.IndexByte(buf, '\n'); i >= 0 {
+			c.skipped += int64(i + 1)
+			s.rest = bytes.Clone(buf[i+1:])
+			break
+		}
+		c.skipped += int64(len(buf))
+		if s.err != nil {
+			break
+		}
+		buf = s.fill(buf[:0])
+	}
+	s.seq++
+	s.line++
+	s.offset += c.skipped
+	return c, nil
+}
+
+func tooLong(n int64) string { return fmt.Sprintf("a line of %d bytes: see --max-line", n) }

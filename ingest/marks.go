@@ -1,0 +1,253 @@
+package ingest
+
+import (
+	"bytes"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// verdict is how an attempt ended, by one piece of evidence or by all.
+type verdict struct {
+	outcome spans.Outcome
+	cutBy   spans.CutBy
+	failure spans.Failure
+}
+
+var (
+	completed     = verdict{}
+	cutOwn        = verdict{spans.Truncated, spans.Own, spans.NotFailed}
+	cutBelow      = verdict{spans.Truncated, spans.Below, spans.NotFailed}
+	cutByCaller   = verdict{spans.Truncated, spans.Caller, spans.NotFailed}
+	failedUnknown = failed(spans.FailureUnknown)
+)
+
+func failed(kind spans.Failure) verdict { return verdict{spans.Failed, spans.NotCut, kind} }
+
+// evidence lists the roles that say how an attempt ended, strongest first, with
+// how each is read. The strongest piece that says "cut" decides; where none
+// does, the strongest that says "failed".
+var evidence = [...]struct {
+	role Role
+	read func(*value) verdict
+}{
+	{GRPCStatus, readGRPC},
+	{HTTPStatus, readStatus},
+	{ErrorType, readErrorType},
+	{Status, readStatus},
+	{OutcomeWord, readStatus},
+	{Error, readStatus},
+}
+
+const evidenceRoles = 1<<TruncatedMark | 1<<GRPCStatus | 1<<HTTPStatus | 1<<ErrorType | 1<<Status | 1<<OutcomeWord | 1<<Error
+
+// judge says how the attempt of a record ended; marked is false where the
+// record says nothing of it. ok is false for a mark that is neither yes nor no.
+func (r *record) judge() (v verdict, marked, ok bool) {
+	cut, readable := r.get(TruncatedMark).yes()
+	if !readable {
+		return v, true, false
+	}
+	timeoutMark, isMark := r.timeoutMark()
+	marked = r.has&evidenceRoles != 0 || isMark
+	if cut || timeoutMark {
+		v = cutOwn
+	} else {
+		v = r.weigh()
+	}
+	if v.outcome == spans.Truncated {
+		v.cutBy = r.namedCut(v.cutBy)
+	}
+	return v, marked, true
+}
+
+// weigh reads the evidence beside the explicit mark.
+func (r *record) weigh() verdict {
+	worst := completed
+	for _, e := range evidence {
+		if r.has&(1<<e.role) == 0 {
+			continue
+		}
+		v := e.read(r.get(e.role))
+		if v.outcome == spans.Truncated {
+			return v
+		}
+		if worst.outcome == spans.Completed {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// timeoutMark reads the key "timeout" where it is yes or no and not a time.
+func (r *record) timeoutMark() (yes, isMark bool) {
+	v := r.get(Timeout)
+	switch v.kind {
+	case boolTrue:
+		return true, true
+	case boolFalse:
+		return false, true
+	case text:
+		switch string(bytes.ToLower(bytes.TrimSpace(v.raw))) {
+		case "true", "yes":
+			return true, true
+		case "false", "no":
+			return false, true
+		}
+	}
+	if v.kind >= text && v.use.unit == NoUnitGiven && len(v.raw) == 1 && v.raw[0]|1 == '1' {
+		return v.raw[0] == '1', true
+	}
+	return false, false
+}
+
+// namedCut takes who cut the attempt from the record, where it says so.
+func (r *record) namedCut(by spans.CutBy) spans.CutBy {
+	named := string(bytes.ToLower(r.get(CutByMark).raw))
+	for _, c := range spans.CutBys {
+		if named == c.String() && r.get(CutByMark).kind == text {
+			return c
+		}
+	}
+	return by
+}
+
+// readStatus reads a status, an outcome or an error: a number by HTTP's codes
+// (1 to 16 by gRPC's), a word by its meaning; anything else that is there is a
+// failure.
+func readStatus(v *value) verdict {
+	switch v.kind {
+	case absent, null, boolFalse:
+		return completed
+	case boolTrue:
+		return failedUnknown
+	}
+	b := bytes.TrimSpace(v.raw)
+	if d, err := parseDecimal(b); err == nil {
+		return byNumber(d)
+	}
+	return byWord(b)
+}
+
+func byNumber(d decimal) verdict {
+	n, exact, err := d.nanoseconds(0)
+	if err != nil || !exact {
+		return failedUnknown
+	}
+	if n <= 16 {
+		return byGRPC(n)
+	}
+	return byHTTP(n)
+}
+
+func byHTTP(n int64) verdict {
+	switch {
+	case n >= 100 && n < 400:
+		return completed
+	case n == 504:
+		return cutBelow
+	case n == 499 || n == 460:
+		return cutByCaller
+	case n == 429:
+		return failed(spans.Throttled)
+	case n == 502 || n == 503:
+		return failed(spans.Unavailable)
+	case n >= 400 && n < 500:
+		return failed(spans.ClientError)
+	case n >= 500 && n < 600:
+		return failed(spans.ServerError)
+	}
+	return failedUnknown
+}
+
+func byGRPC(code int64) verdict {
+	if code == 0 {
+		return completed
+	}
+	return grpcVerdicts[code]
+}
+
+// grpcVerdicts is indexed by the codes of gRPC.
+var grpcVerdicts = [17]verdict{
+	1: cutByCaller, 2: failed(spans.ServerError), 3: failed(spans.ClientError), 4: cutOwn,
+	5: failed(spans.ClientError), 6: failed(spans.ClientError), 7: failed(spans.ClientError),
+	8: failed(spans.Throttled), 9: failed(spans.ClientError), 10: failed(spans.ServerError),
+	11: failed(spans.ClientError), 12: failed(spans.ServerError), 13: failed(spans.ServerError),
+	14: failed(spans.Unavailable), 15: failed(spans.ServerError), 16: failed(spans.ClientError),
+}
+
+func readGRPC(v *value) verdict {
+	if v.empty() {
+		return completed
+	}
+	if d, err := parseDecimal(bytes.TrimSpace(v.raw)); err == nil {
+		if n, exact, err := d.nanoseconds(0); err == nil && exact && n <= 16 {
+			return byGRPC(n)
+		}
+		return failedUnknown
+	}
+	return byWord(v.raw)
+}
+
+// readErrorType reads OpenTelemetry's error.type: a status number as text, a
+// word, or the name of an exception class.
+func readErrorType(v *value) verdict {
+	w := readStatus(v)
+	if w.outcome == spans.Truncated || v.kind != text {
+		return w
+	}
+	lower := bytes.ToLower(v.raw)
+	if bytes.Contains(lower, []byte("timeout")) || bytes.Contains(lower, []byte("deadline")) {
+		return cutOwn
+	}
+	return w
+}
+
+// byWord reads a status word without regard to case, blanks, - and _.
+func byWord(b []byte) verdict {
+	if len(b) > maxWord {
+		return failed(spans.OtherFailure)
+	}
+	var folded [maxWord]byte
+	n := 0
+	for _, c := range b {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c == '_' || c == '-' || c == ' ':
+			continue
+		}
+		folded[n] = c
+		n++
+	}
+	if v, ok := words[string(folded[:n])]; ok {
+		return v
+	}
+	return failed(spans.OtherFailure)
+}
+
+const maxWord = 40
+
+// words are the status words in use: plain English, OpenTelemetry's and gRPC's.
+var words = map[string]verdict{
+	"": completed, "ok": completed, "success": completed, "succeeded": completed, "successful": completed,
+	"complete": completed, "completed": completed, "done": completed, "unset": completed, "false": completed,
+	"none": completed, "null": completed, "nil": completed, "statuscodeok": completed, "statuscodeunset": completed,
+	"2xx": completed, "3xx": completed, "4xx": failed(spans.ClientError), "5xx": failed(spans.ServerError),
+
+	"timeout": cutOwn, "timedout": cutOwn, "truncated": cutOwn, "deadlineexceeded": cutOwn,
+	"cancelled": cutByCaller, "canceled": cutByCaller,
+
+	"true": failedUnknown, "error": failedUnknown, "err": failedUnknown, "failed": failedUnknown,
+	"failure": failedUnknown, "fail": failedUnknown, "statuscodeerror": failedUnknown,
+
+	"refused": failed(spans.Refused), "connectionrefused": failed(spans.Refused), "econnrefused": failed(spans.Refused),
+	"reset": failed(spans.Reset), "connectionreset": failed(spans.Reset), "econnreset": failed(spans.Reset),
+	"unavailable": failed(spans.Unavailable), "badgateway": failed(spans.Unavailable), "serviceunavailable": failed(spans.Unavailable),
+	"throttled": failed(spans.Throttled), "ratelimited": failed(spans.Throttled), "toomanyrequests": failed(spans.Throttled),
+	"resourceexhausted": failed(spans.Throttled),
+	"unknown":           failed(spans.ServerError), "internal": failed(spans.ServerError), "unimplemented": failed(spans.ServerError),
+	"aborted": failed(spans.ServerError), "dataloss": failed(spans.ServerError), "servererror": failed(spans.ServerError),
+	"invalidargument": failed(spans.ClientError), "notfound": failed(spans.ClientError), "alreadyexists": failed(spans.ClientError),
+	"permissiondenied": failed(spans.ClientError), "failedprecondition": failed(spans.ClientError), "outofrange": failed(spans.ClientError),
+	"unauthenticated": failed(spans.ClientError), "clienterror": failed(spans.ClientError),
+}

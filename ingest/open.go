@@ -1,0 +1,241 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tailscope/tailscope/internal/note"
+)
+
+// Config is how a run reads its inputs.
+type Config struct {
+	Fields  *Fields
+	Format  string // name of a format, "" to detect it
+	MaxLine int    // longest line in bytes, 0 for DefaultMaxLine
+}
+
+// File is one open input. Next and Close belong to one goroutine; decoders read
+// the rest.
+type File struct {
+	Path        string
+	Format      string // "" for an input without content
+	Compression string // "none", "gzip" or "zstd"
+
+	format   *format
+	header   *header
+	head     *bufio.Reader
+	splitter *splitter
+	closers  []func() error
+	bytes    *atomic.Int64
+	damage   error
+	warnings []note.Warning
+}
+
+const headSize = 256 << 10
+
+// Open opens an input, undoes its compression and recognises its format. read
+// is added to as bytes of the file are consumed. The errors are an *os.PathError,
+// an *UnknownFormatError or a *UnitError.
+func Open(src Source, c Config, read *atomic.Int64) (*File, error) {
+	f := &File{Path: src.Path, bytes: new(atomic.Int64)}
+	raw, err := f.source(src, read)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.prepare(raw, c); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
+	in := src.Stdin
+	if in == nil {
+		file, err := os.Open(src.Path)
+		if err != nil {
+			return nil, err
+		}
+		f.closers = append(f.closers, file.Close)
+		in = file
+	}
+	return bufio.NewReaderSize(&counter{in, f.bytes, read}, headSize), nil
+}
+
+// counter counts bytes for the file's summary and for the progress bar.
+type counter struct {
+	r           io.Reader
+	file, total *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.file.Add(int64(n))
+	c.total.Add(int64(n))
+	return n, err
+}
+
+func (f *File) prepare(raw *bufio.Reader, c Config) error {
+	plain, err := f.decompress(raw)
+	if err != nil {
+		f.fail(err)
+		return nil
+	}
+	f.head = bufio.NewReaderSize(plain, headSize)
+	head, err := f.head.Peek(headSize)
+	if len(bytes.TrimSpace(head)) == 0 && err != nil {
+		return f.empty(head, err)
+	}
+	if f.format, err = detect(f.Path, head, c.Format, c.Fields); err != nil {
+		return err
+	}
+	f.Format = f.format.name
+	boundary, err := f.format.open(f, c.Fields)
+	if err != nil {
+		return &UnknownFormatError{f.Path, []string{f.format.name + ": " + err.Error()}}
+	}
+	f.split(c, boundary)
+	return nil
+}
+
+// split starts the cutting into chunks after a header, if there was one.
+func (f *File) split(c Config, boundary func([]byte) int) {
+	maxLine := c.MaxLine
+	if maxLine == 0 {
+		maxLine = DefaultMaxLine
+	}
+	s := newSplitter(f.head, f, maxLine, boundary)
+	if f.header != nil {
+		s.line += f.header.lines
+		s.offset += f.header.bytes
+	}
+	f.splitter = s
+}
+
+// empty is an input with nothing in it, or with nothing before its damage.
+func (f *File) empty(head []byte, err error) error {
+	if !errors.Is(err, io.EOF) {
+		f.fail(err)
+		return nil
+	}
+	if len(head) > 0 {
+		f.format = &formats[0]
+		f.splitter = newSplitter(f.head, f, DefaultMaxLine, lastNewline)
+	}
+	f.warn("empty_file", f.Path+" is empty")
+	return nil
+}
+
+func (f *File) decompress(raw *bufio.Reader) (io.Reader, error) {
+	magic, _ := raw.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, gzipMagic):
+		f.Compression = "gzip"
+		return newMembers(raw, f)
+	case bytes.Equal(magic, zstdMagic) || len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], skippableMagic):
+		f.Compression = "zstd"
+		return f.zstd(raw)
+	}
+	f.Compression = "none"
+	return raw, nil
+}
+
+var (
+	gzipMagic      = []byte{0x1f, 0x8b}
+	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	skippableMagic = []byte{0x2a, 0x4d, 0x18} // after 0x50 to 0x5f
+)
+
+// maxWindow is the largest zstd window that is granted, as in the zstd command
+// (--long=27): what a hostile file asks for is not allocated.
+const maxWindow = 128 << 20
+
+func (f *File) zstd(raw *bufio.Reader) (io.Reader, error) {
+	z, err := zstd.NewReader(raw, zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	f.closers = append(f.closers, func() error { z.Close(); return nil })
+	return &zstdFrames{z, f}, nil
+}
+
+// zstdFrames turns garbage after the last whole frame into a warning. The first
+// frame's magic was seen, so a wrong magic can only come after a frame.
+type zstdFrames struct {
+	z    *zstd.Decoder
+	file *File
+}
+
+func (z *zstdFrames) Read(p []byte) (int, error) {
+	n, err := z.z.Read(p)
+	if errors.Is(err, zstd.ErrMagicMismatch) {
+		z.file.trailing("bytes that are no zstd frame")
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (f *File) trailing(what string) {
+	f.warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
+}
+
+func (f *File) warn(code, text string) {
+	f.warnings = append(f.warnings, note.Warning{Code: code, Text: text})
+}
+
+// fail notes that the input broke off; what came before stands.
+func (f *File) fail(err error) { f.damage = err }
+
+// Damage says why the input could not be read to its end, nil if it was.
+func (f *File) Damage() error {
+	if f.damage == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: the %s stream breaks off: %w", f.Path, f.Compression, f.damage)
+}
+
+// takeHeader consumes a CSV header.
+func (f *File) takeHeader(comma byte, fields *Fields) error {
+	head, _ := f.head.Peek(headSize)
+	h, rest, err := findHeader(head, comma, fields)
+	if err != nil {
+		return err
+	}
+	used := head[:len(head)-len(rest)]
+	h.lines, h.bytes = int64(bytes.Count(used, newline)), int64(len(used))
+	f.header = h
+	_, err = f.head.Discard(len(used))
+	return err
+}
+
+// Next returns the next chunk, io.EOF after the last.
+func (f *File) Next() (*Chunk, error) {
+	if f.splitter == nil {
+		return nil, io.EOF
+	}
+	return f.splitter.next()
+}
+
+// Close gives the file back.
+func (f *File) Close() error {
+	var err error
+	for i := len(f.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, f.closers[i]())
+	}
+	f.closers = nil
+	return err
+}
+
+// Chunks returns how many chunks Next gave; all of them once it said io.EOF.
+func (f *File) Chunks() int {
+	if f.splitter == nil {
+		return 0
+	}
+	return f.splitter.seq
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown writes the page of Text as GitHub Markdown: the same tables, with
+// the footnotes as a numbered list.
+func Markdown(w io.Writer, r *Report, _ Options) error {
+	var b bytes.Buffer
+	p := newPage(r)
+	markdownLines(&b, "", p.intro)
+	markdownLines(&b, "**Warning:** ", p.warnings)
+	for _, t := range p.tables {
+		fmt.Fprintf(&b, "## %s\n\n", markdown(t.Title))
+		markdownTable(&b, t)
+		markdownLines(&b, "", t.Caption)
+	}
+	markdownNotes(&b, p.notes.lines())
+	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
+	return err
+}
+
+// markdownLines writes each line as a paragraph, so that none runs into the
+// next.
+func markdownLines(b *bytes.Buffer, prefix string, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "%s%s\n\n", prefix, markdown(line))
+	}
+}
+
+func markdownTable(b *bytes.Buffer, t Table) {
+	markdownHead(b, t.Columns)
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = markdown(c.Text + remark(c))
+		}
+		markdownRow(b, cells)
+	}
+	b.WriteByte('\n')
+}
+
+func markdownHead(b *bytes.Buffer, columns []Column) {
+	var heads, rules []string
+	for _, c := range columns {
+		heads = append(heads, markdown(c.Head))
+		if c.Right {
+			rules = append(rules, "---:")
+		} else {
+			rules = append(rules, ":---")
+		}
+	}
+	markdownRow(b, heads)
+	markdownRow(b, rules)
+}
+
+func markdownRow(b *bytes.Buffer, cells []string) {
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+func markdownNotes(b *bytes.Buffer, notes []string) {
+	if len(notes) > 0 {
+		b.WriteString("## Notes\n\n")
+	}
+	for i, note := range notes {
+		fmt.Fprintf(b, "%d. %s\n", i+1, markdown(note))
+	}
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tailscope/tailscope/internal/durations"
+)
+
+const (
+	dash        = "–" // no value
+	maxDecimals = 3
+)
+
+// scale writes durations that people compare: one unit, one number of
+// decimals.
+type scale struct {
+	unit     durations.Unit
+	decimals int
+}
+
+// scaleOf takes the largest unit in which the smallest value above 0 is still
+// at least 1, and as many decimals as the values need, three at most.
+func scaleOf(values []int64) scale {
+	smallest := int64(0)
+	for _, v := range values {
+		if v > 0 && (smallest == 0 || v < smallest) {
+			smallest = v
+		}
+	}
+	s := scale{unit: durations.UnitOf(smallest)}
+	for s.decimals < min(maxDecimals, s.unit.Digits) && !s.exact(values) {
+		s.decimals++
+	}
+	return s
+}
+
+func (s scale) exact(values []int64) bool {
+	for _, v := range values {
+		if v%s.step() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// step is the duration of one unit in the last decimal.
+func (s scale) step() int64 {
+	step := s.unit.Scale
+	for range s.decimals {
+		step /= 10
+	}
+	return step
+}
+
+// nearest rounds half up: for values that are known.
+func (s scale) nearest(ns int64) string {
+	steps, rest := floorDiv(ns, s.step())
+	if rest >= s.step()-rest {
+		steps++
+	}
+	return s.format(steps)
+}
+
+// down rounds down: a lower bound must never grow.
+func (s scale) down(ns int64) string {
+	steps, _ := floorDiv(ns, s.step())
+	return s.format(steps)
+}
+
+// up rounds up: an upper bound must never shrink.
+func (s scale) up(ns int64) string {
+	steps, rest := floorDiv(ns, s.step())
+	if rest > 0 {
+		steps++
+	}
+	return s.format(steps)
+}
+
+func floorDiv(a, b int64) (quotient, rest int64) {
+	quotient, rest = a/b, a%b
+	if rest < 0 {
+		quotient, rest = quotient-1, rest+b
+	}
+	return quotient, rest
+}
+
+func (s scale) format(steps int64) string {
+	sign := ""
+	if steps < 0 {
+		sign, steps = "-", -steps
+	}
+	digits := fmt.Sprintf("%0*d", s.decimals+1, steps)
+	whole, frac := digits[:len(digits)-s.decimals], digits[len(digits)-s.decimals:]
+	if frac != "" {
+		frac = "." + frac
+	}
+	return sign + whole + frac + " " + s.unit.Name
+}
+
+// percent writes a share with one decimal. Shares that are neither nothing nor
+// everything never look as if they were.
+func percent(share float64) string {
+	switch tenths := math.Round(share * 1000); {
+	case share == 0:
+		return "0 %"
+	case share == 1:
+		return "100 %"
+	case tenths < 1:
+		return "< 0.1 %"
+	case tenths >= 1000:
+		return "> 99.9 %"
+	default:
+		return tenthsText(tenths) + " %"
+	}
+}
+
+// limits writes a range of shares, rounded to tenths of a percent.
+func limits(lower, upper float64) string {
+	return tenthsText(math.Round(lower*1000)) + "–" + tenthsText(math.Round(upper*1000)) + " %"
+}
+
+func tenthsText(tenths float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(tenths/10, 'f', 1, 64), ".0")
+}

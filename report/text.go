@@ -1,0 +1,156 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	longestName  = 60 // columns
+	shortestName = 20 // names shrink to this before a table is split
+	gap          = "  "
+	rule         = "─"
+	bold, yellow = "\x1b[1m", "\x1b[33m"
+	plain        = "\x1b[0m"
+)
+
+// fixedWidths makes characters of ambiguous width narrow: by default their
+// width follows the locale, and the same input must give the same bytes.
+var fixedWidths = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(false) })
+
+// Text writes the page for a person at a terminal or a nightly mail.
+func Text(w io.Writer, r *Report, o Options) error {
+	fixedWidths()
+	t := textWriter{Options: o}
+	t.page(newPage(r))
+	_, err := w.Write(t.buf.Bytes())
+	return err
+}
+
+type textWriter struct {
+	Options
+	buf bytes.Buffer
+}
+
+func (t *textWriter) page(p *page) {
+	for _, line := range p.intro {
+		t.paragraph("", line)
+	}
+	for _, line := range p.warnings {
+		t.paragraph("warning: ", line)
+	}
+	for _, section := range p.tables {
+		t.section(section)
+	}
+	t.footnotes(p.notes.lines())
+}
+
+func (t *textWriter) section(s Table) {
+	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, visible(s.Title)))
+	for i, g := range t.fit(s) {
+		if i > 0 {
+			t.buf.WriteByte('\n')
+		}
+		t.grid(g)
+	}
+	if len(s.Caption) > 0 {
+		t.buf.WriteByte('\n')
+	}
+	for _, line := range s.Caption {
+		t.paragraph(gap, line)
+	}
+}
+
+func (t *textWriter) footnotes(notes []string) {
+	if len(notes) > 0 {
+		fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, "Notes"))
+	}
+	last := len(fmt.Sprint(len(notes)))
+	for i, note := range notes {
+		t.paragraph(fmt.Sprintf("%s%*s ", gap, last+2, fmt.Sprintf("[%d]", i+1)), note)
+	}
+}
+
+// paragraph writes a text wrapped to the width, indented under its prefix.
+func (t *textWriter) paragraph(prefix, s string) {
+	indent := text.StringWidthWithoutEscSequences(prefix)
+	for _, line := range wrapped(visible(s), t.Width-indent, t.Width > 0) {
+		t.buf.WriteString(prefix + line + "\n")
+		prefix = strings.Repeat(" ", indent)
+	}
+}
+
+// wrapped breaks a text at spaces. A word that is too long stays whole: it is
+// a path or a name, to be copied.
+func wrapped(s string, columns int, wrap bool) []string {
+	if !wrap {
+		return []string{s}
+	}
+	var lines []string
+	line, used := "", 0
+	for word := range strings.SplitSeq(s, " ") {
+		width := text.StringWidthWithoutEscSequences(word)
+		if used > 0 && used+1+width > columns {
+			lines, line, used = append(lines, line), "", 0
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+width
+	}
+	return append(lines, line)
+}
+
+func (t *textWriter) paint(color, s string) string {
+	if !t.Color || strings.TrimSpace(s) == "" {
+		return s
+	}
+	return color + s + plain
+}
+
+// grid draws rows with a rule under the head and nothing else. The library
+// draws the rule under the margin too and pads the last column: both go.
+func (t *textWriter) grid(g grid) {
+	w := table.NewWriter()
+	w.SetStyle(table.Style{
+		Box:     table.BoxStyle{PaddingLeft: gap, MiddleHorizontal: rule},
+		Options: table.Options{SeparateHeader: true},
+	})
+	w.SetColumnConfigs(alignment(g.right))
+	w.AppendHeader(tableRow(g.head))
+	for _, row := range g.rows {
+		w.AppendRow(tableRow(row))
+	}
+	for i, line := range strings.Split(w.Render(), "\n") {
+		if i == 1 {
+			line = gap + strings.TrimPrefix(line, strings.Repeat(rule, len(gap)))
+		}
+		t.buf.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+func alignment(right []bool) []table.ColumnConfig {
+	configs := make([]table.ColumnConfig, len(right))
+	for i := range right {
+		align := text.AlignLeft
+		if right[i] {
+			align = text.AlignRight
+		}
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
+	}
+	return configs
+}
+
+func tableRow(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, cell := range cells {
+		row[i] = cell
+	}
+	return row
+}
