@@ -36,7 +36,7 @@ var csvColumns = [...]csvColumn{
 	{"truncated_share", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Value) }},
 	{"truncated_share_lower", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Lower) }},
 	{"truncated_share_upper", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Upper) }},
-	{"failed_share", func(h *buckets.Result, _ int) string { return ratio(h.FailedShare) }},
+	{"failed_share", func(h *buckets.Result, _ int) string { return decimal(h.FailedShare) }},
 	{"p", func(h *buckets.Result, j int) string { return h.Tail[j].P.String() }},
 	{"n", func(h *buckets.Result, j int) string { return natural(h.Tail[j].N) }},
 	{"rank", func(h *buckets.Result, j int) string { return natural(h.Tail[j].Rank) }},
@@ -114,10 +114,10 @@ func share(h *buckets.Result, value float64) string {
 	if h.TruncatedShare.Of == 0 {
 		return ""
 	}
-	return ratio(value)
+	return decimal(value)
 }
 
-func ratio(f float64) string {
+func decimal(f float64) string {
 	if finite(f) == nil {
 		return ""
 	}

@@ -121,7 +121,7 @@ func (t *textWriter) column(s Table, i, name int) (head string, cells []string) 
 	if !s.Columns[i].Right {
 		remarkWidth = 0
 	}
-	head = t.paint(bold, visible(s.Columns[i].Head)) + strings.Repeat(" ", remarkWidth)
+	head = t.paint(bold, Visible(s.Columns[i].Head)) + strings.Repeat(" ", remarkWidth)
 	for _, row := range s.Rows {
 		cells = append(cells, t.value(row[i], s.Columns[i], name)+text.Pad(remark(row[i]), remarkWidth, ' '))
 	}
@@ -132,7 +132,7 @@ func (t *textWriter) value(c Cell, column Column, name int) string {
 	if c.Ditto {
 		return ""
 	}
-	s := visible(c.Text)
+	s := Visible(c.Text)
 	if column.Name {
 		s = shorten(s, name)
 	}
@@ -146,7 +146,7 @@ func (t *textWriter) value(c Cell, column Column, name int) string {
 func remark(c Cell) string {
 	s := ""
 	if c.Tag != "" {
-		s = " " + visible(c.Tag)
+		s = " " + Visible(c.Tag)
 	}
 	for _, n := range c.Notes {
 		s += fmt.Sprintf(" [%d]", n)

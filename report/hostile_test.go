@@ -179,8 +179,8 @@ func TestVisible(t *testing.T) {
 		"\xff\xfe ok":        "\ufffd ok",
 		"👩\u200d👩 क्\u200dष": "👩\u200d👩 क्\u200dष",
 	} {
-		if got := visible(in); got != want {
-			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		if got := Visible(in); got != want {
+			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

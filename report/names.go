@@ -16,10 +16,10 @@ const (
 	zeroWidthJoiner    = '\u200d' // part of those and of emoji
 )
 
-// visible writes out what a terminal would obey or hide: control characters,
+// Visible writes out what a terminal would obey or hide: control characters,
 // line breaks and marks that reorder or hide text become \n, \x1b, \u202e.
 // Invalid bytes become U+FFFD.
-func visible(s string) string {
+func Visible(s string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if !strings.ContainsFunc(s, hidden) {
 		return s
@@ -102,9 +102,9 @@ func defused(s string) string {
 	}
 	first, _ := utf8.DecodeRuneInString(s)
 	if strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-		return "'" + visible(s)
+		return "'" + Visible(s)
 	}
-	return visible(s)
+	return Visible(s)
 }
 
 // markdownEscapes keeps names from ending a table cell or becoming markup. The
@@ -114,4 +114,4 @@ var markdownEscapes = strings.NewReplacer(
 	"*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "!", `\!`, "$", `\$`,
 )
 
-func markdown(s string) string { return markdownEscapes.Replace(visible(s)) }
+func markdown(s string) string { return markdownEscapes.Replace(Visible(s)) }

@@ -2,11 +2,9 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/ratio"
 )
 
 const (
@@ -100,28 +98,7 @@ func (s scale) format(steps int64) string {
 	return sign + whole + frac + " " + s.unit.Name
 }
 
-// percent writes a share with one decimal. Shares that are neither nothing nor
-// everything never look as if they were.
-func percent(share float64) string {
-	switch tenths := math.Round(share * 1000); {
-	case share == 0:
-		return "0 %"
-	case share == 1:
-		return "100 %"
-	case tenths < 1:
-		return "< 0.1 %"
-	case tenths >= 1000:
-		return "> 99.9 %"
-	default:
-		return tenthsText(tenths) + " %"
-	}
-}
-
-// limits writes a range of shares, rounded to tenths of a percent.
+// limits writes a range of shares.
 func limits(lower, upper float64) string {
-	return tenthsText(math.Round(lower*1000)) + "–" + tenthsText(math.Round(upper*1000)) + " %"
-}
-
-func tenthsText(tenths float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(tenths/10, 'f', 1, 64), ".0")
+	return ratio.Number(lower) + "–" + ratio.Percent(upper)
 }

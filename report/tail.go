@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -66,12 +67,21 @@ func tailCell(h *buckets.Result, j int, s scale, notes *footnotes) Cell {
 	case quantile.AtLeast:
 		c.Text, c.Bound = "≥ "+s.down(t.Value), true
 	}
-	if t.IsMaximum && t.Status != quantile.NoValue {
+	if tagged(t) {
 		c.Tag = fmt.Sprintf("(max of %d)", t.N)
 	}
-	notes.mark(&c, t.Reason)
+	if !onlyTooFew(t) {
+		notes.mark(&c, t.Reason)
+	}
 	notes.mark(&c, kaplanMeier(t))
 	return c
+}
+
+// onlyTooFew reports quantiles that are exact and lack an upper limit for want
+// of attempts alone. In a page of small hops that would be a note a cell, and n
+// stands in the row; JSON and CSV give the reason.
+func onlyTooFew(t *buckets.Tail) bool {
+	return t.Status == quantile.Exact && t.UpperRank > t.N
 }
 
 // kaplanMeier names the condition with the value: without it the value would
@@ -140,7 +150,7 @@ func cutShare(h *buckets.Result) string {
 	if h.TruncatedShare.Of == 0 {
 		return dash
 	}
-	return percent(h.TruncatedShare.Value)
+	return ratio.Percent(h.TruncatedShare.Value)
 }
 
 func cutLimits(h *buckets.Result) string {
@@ -154,7 +164,7 @@ func failedShare(h *buckets.Result) string {
 	if h.FirstAttempts == 0 {
 		return dash
 	}
-	return percent(h.FailedShare)
+	return ratio.Percent(h.FailedShare)
 }
 
 // confidence is that of the first hop: it is one setting of the run.
@@ -162,7 +172,7 @@ func confidence(r *Report) string { return r.Hops[0].Confidence.Label()[1:] + " 
 
 func atLeast(t *buckets.Tail) bool { return t.Status == quantile.AtLeast }
 func noValue(t *buckets.Tail) bool { return t.Status == quantile.NoValue }
-func tagged(t *buckets.Tail) bool  { return t.IsMaximum && !noValue(t) }
+func tagged(t *buckets.Tail) bool  { return t.IsMaximum && t.Status == quantile.Exact }
 
 func anyHopAtAll(*buckets.Result) bool   { return true }
 func hasKind(h *buckets.Result) bool     { return h.Kind != "" }

@@ -52,7 +52,7 @@ func (t *textWriter) page(p *page) {
 }
 
 func (t *textWriter) section(s Table) {
-	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, visible(s.Title)))
+	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, Visible(s.Title)))
 	for i, g := range t.fit(s) {
 		if i > 0 {
 			t.buf.WriteByte('\n')
@@ -80,7 +80,7 @@ func (t *textWriter) footnotes(notes []string) {
 // paragraph writes a text wrapped to the width, indented under its prefix.
 func (t *textWriter) paragraph(prefix, s string) {
 	indent := text.StringWidthWithoutEscSequences(prefix)
-	for _, line := range wrapped(visible(s), t.Width-indent, t.Width > 0) {
+	for _, line := range wrapped(Visible(s), t.Width-indent, t.Width > 0) {
 		t.buf.WriteString(prefix + line + "\n")
 		prefix = strings.Repeat(" ", indent)
 	}

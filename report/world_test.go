@@ -152,7 +152,6 @@ func cutTail() *Report {
 		h.Tail = append(h.Tail, atLeastTail(p, 200, 2026*ms, why+p.Label()+remedy))
 	}
 	h.Tail[4].IsMaximum = true
-	h.Warnings = []note.Warning{{Code: "is_maximum", Text: "p99.9 of 200 attempts is their maximum"}}
 	return &Report{Input: inputOf(200), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
