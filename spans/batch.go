@@ -21,10 +21,18 @@ type Batch struct {
 	Line, Offset []int64
 	Resolution   []uint8
 
-	// Hops and Strata are the names so far. Lineage tells dictionaries apart:
-	// while it stays the same, an index keeps its meaning.
-	Hops, Strata []string
-	Lineage      *Dictionary
+	// Of Links.
+	TraceHi, TraceLo, Span, Parent, Digest []uint64
+	Shift                                  []int64 // ns
+	Weight                                 []float64
+	Host                                   []int32 // index into Hosts
+	Ties                                   []uint8 // Ties
+
+	// Hops, Strata and Hosts are those seen so far. Lineage tells builders
+	// apart: while it stays the same, an index keeps its meaning.
+	Hops          []Hop
+	Strata, Hosts []string
+	Lineage       *Builder
 
 	record        arrow.Record
 	retry, marked *array.Boolean
@@ -33,10 +41,11 @@ type Batch struct {
 	timeout       *array.Int64
 	start         *array.Timestamp
 	attempt       *array.Int64
+	spanText      *array.Binary
 }
 
 func newBatch(rec arrow.Record, b *Builder) *Batch {
-	t := &Batch{record: rec, Hops: b.hops.names, Strata: b.strata.names, Lineage: b.hops}
+	t := &Batch{record: rec, Hops: b.hops.list, Strata: b.strata.names, Hosts: b.hosts.names, Lineage: b}
 	for i, f := range rec.Schema().Fields() {
 		t.bind(f.Name, rec.Column(i))
 	}
@@ -86,6 +95,33 @@ func (t *Batch) bindOptional(name string, a arrow.Array) {
 		t.attempt = a.(*array.Int64)
 	case "resolution":
 		t.Resolution = a.(*array.Uint8).Uint8Values()
+	default:
+		t.bindLink(name, a)
+	}
+}
+
+func (t *Batch) bindLink(name string, a arrow.Array) {
+	switch name {
+	case "trace_hi":
+		t.TraceHi = a.(*array.Uint64).Uint64Values()
+	case "trace_lo":
+		t.TraceLo = a.(*array.Uint64).Uint64Values()
+	case "span":
+		t.Span = a.(*array.Uint64).Uint64Values()
+	case "parent":
+		t.Parent = a.(*array.Uint64).Uint64Values()
+	case "digest":
+		t.Digest = a.(*array.Uint64).Uint64Values()
+	case "shift_ns":
+		t.Shift = a.(*array.Int64).Int64Values()
+	case "weight":
+		t.Weight = a.(*array.Float64).Float64Values()
+	case "host":
+		t.Host = indices(a)
+	case "ties":
+		t.Ties = a.(*array.Uint8).Uint8Values()
+	case "span_text":
+		t.spanText = a.(*array.Binary)
 	}
 }
 
@@ -123,6 +159,14 @@ func (t *Batch) Trace(i int) []byte {
 		return nil
 	}
 	return t.trace.Value(i)
+}
+
+// SpanText returns the text of a span id that is no number, else nil.
+func (t *Batch) SpanText(i int) []byte {
+	if t.spanText == nil || t.spanText.IsNull(i) {
+		return nil
+	}
+	return t.spanText.Value(i)
 }
 
 // Attempt returns the attempt number of row i as logged, and whether there is

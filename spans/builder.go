@@ -29,9 +29,23 @@ type Row struct {
 	Timeout     int64
 	Start       int64
 	Attempt     int64
-	Line        int64 // 1-based
-	Offset      int64 // of the record's first byte in the decompressed input
-	Trace       []byte
+	Line        int64  // 1-based
+	Offset      int64  // of the record's first byte in the decompressed input
+	Trace       []byte // with Links only for ids that are no number
+	Link
+}
+
+// Link is what makes spans a trace.
+type Link struct {
+	TraceID  TraceID
+	Span     SpanID // 0: none
+	Parent   SpanID // 0: a root
+	Ties     Ties
+	Host     int32   // from Builder.Host
+	Digest   uint64  // of the whole content, whatever the order of tags
+	Shift    int64   // ns by which an exporter had moved the span; Start is moved back
+	Weight   float64 // of the trace, 0 where not known
+	SpanText []byte  // only for ids that are no number
 }
 
 // Builder fills batches. Not safe for concurrent use: each worker has its own.
@@ -39,8 +53,9 @@ type Builder struct {
 	mem     memory.Allocator
 	columns Columns
 	schema  *arrow.Schema
-	hops    *Dictionary
+	hops    *hopTable
 	strata  *Dictionary
+	hosts   *Dictionary
 	rows    int
 	ready   bool // buffers are reserved
 
@@ -51,19 +66,34 @@ type Builder struct {
 	resolution               fixed[uint8]
 	retry, marked            flags
 	trace                    blobs
+
+	service, operation, kind fixed[int32]
+	host                     fixed[int32]
+	traceHi, traceLo         fixed[uint64]
+	span, parent, digest     fixed[uint64]
+	shift                    fixed[int64]
+	weight                   fixed[float64]
+	ties                     fixed[uint8]
+	spanText                 blobs
 }
 
 // NewBuilder returns a builder of batches with the given optional columns.
 func NewBuilder(mem memory.Allocator, c Columns) *Builder {
-	b := &Builder{mem: mem, columns: c, schema: Schema(c), hops: newDictionary(), strata: newDictionary()}
-	b.hop.kind, b.stratum.kind = dictionaryType, dictionaryType
+	b := &Builder{mem: mem, columns: c, schema: Schema(c), hops: newHopTable(), strata: newDictionary(), hosts: newDictionary()}
 	b.file.kind = arrow.PrimitiveTypes.Int32
 	b.start.kind = instantType
-	for _, c := range []*fixed[int64]{&b.duration, &b.timeout, &b.line, &b.offset, &b.attempt} {
+	b.weight.kind = arrow.PrimitiveTypes.Float64
+	for _, c := range []*fixed[int32]{&b.hop, &b.stratum, &b.service, &b.operation, &b.kind, &b.host} {
+		c.kind = dictionaryType
+	}
+	for _, c := range []*fixed[int64]{&b.duration, &b.timeout, &b.line, &b.offset, &b.attempt, &b.shift} {
 		c.kind = arrow.PrimitiveTypes.Int64
 	}
-	for _, c := range []*fixed[uint8]{&b.outcome, &b.cutBy, &b.failure, &b.resolution} {
+	for _, c := range []*fixed[uint8]{&b.outcome, &b.cutBy, &b.failure, &b.resolution, &b.ties} {
 		c.kind = arrow.PrimitiveTypes.Uint8
+	}
+	for _, c := range []*fixed[uint64]{&b.traceHi, &b.traceLo, &b.span, &b.parent, &b.digest} {
+		c.kind = arrow.PrimitiveTypes.Uint64
 	}
 	return b
 }
@@ -71,8 +101,25 @@ func NewBuilder(mem memory.Allocator, c Columns) *Builder {
 // Columns returns the optional columns that the builder fills.
 func (b *Builder) Columns() Columns { return b.columns }
 
-// Hop returns the index of a hop's name.
-func (b *Builder) Hop(name []byte) int32 { return b.hops.Index(name) }
+// Hop returns the index of a hop that has only a name.
+func (b *Builder) Hop(name []byte) int32 {
+	if i, ok := b.hops.find(name); ok {
+		return i
+	}
+	return b.hops.add(name, Hop{Name: string(name)})
+}
+
+// SpanHop returns the index of the hop with that key, which must tell all hops
+// of the builder apart; where the key is new, describe gives the hop.
+func (b *Builder) SpanHop(key []byte, describe func() Hop) int32 {
+	if i, ok := b.hops.find(key); ok {
+		return i
+	}
+	return b.hops.add(key, describe())
+}
+
+// Host returns the index of a host, process or instance.
+func (b *Builder) Host(name []byte) int32 { return b.hosts.Index(name) }
 
 // Stratum returns the index of a stratum's name.
 func (b *Builder) Stratum(name []byte) int32 { return b.strata.Index(name) }
@@ -80,10 +127,9 @@ func (b *Builder) Stratum(name []byte) int32 { return b.strata.Index(name) }
 // Rows returns how many rows wait for the next Batch.
 func (b *Builder) Rows() int { return b.rows }
 
-// Full reports whether Batch must be called before the next Append with a
-// trace id of n bytes.
-func (b *Builder) Full(n int) bool {
-	return b.rows == BatchRows || b.rows > 0 && !b.trace.fits(n)
+// Full reports whether Batch must be called before r can be appended.
+func (b *Builder) Full(r *Row) bool {
+	return b.rows == BatchRows || b.rows > 0 && !(b.trace.fits(len(r.Trace)) && b.spanText.fits(len(r.SpanText)))
 }
 
 // Append adds a row; the builder must not be full.
@@ -127,9 +173,28 @@ func (b *Builder) appendOptional(r *Row) {
 	if b.columns.Has(Attempts) {
 		b.setOptional(&b.attempt, r.Attempt, r.HasAttempt)
 	}
+	if b.columns.Has(Links) {
+		b.appendLink(i, r)
+	}
 	if b.columns.Has(Resolutions) {
 		b.resolution.set(i, r.Resolution)
 	}
+}
+
+func (b *Builder) appendLink(i int, r *Row) {
+	b.service.set(i, r.Hop)
+	b.operation.set(i, r.Hop)
+	b.kind.set(i, r.Hop)
+	b.traceHi.set(i, r.TraceID.Hi)
+	b.traceLo.set(i, r.TraceID.Lo)
+	b.span.set(i, uint64(r.Span))
+	b.parent.set(i, uint64(r.Parent))
+	b.digest.set(i, r.Digest)
+	b.shift.set(i, r.Shift)
+	b.weight.set(i, r.Weight)
+	b.host.set(i, r.Host)
+	b.ties.set(i, uint8(r.Ties))
+	b.spanText.set(b.mem, i, r.SpanText)
 }
 
 // Batch returns the rows appended since the last call; the caller owns it. It
@@ -154,6 +219,7 @@ func (b *Builder) Release() {
 	}
 	b.hops.release()
 	b.strata.release()
+	b.hosts.release()
 	b.rows, b.ready = 0, false
 }
 
@@ -174,6 +240,10 @@ func (b *Builder) all() []column {
 	}
 	if b.columns.Has(Attempts) {
 		cols = append(cols, &b.attempt)
+	}
+	if b.columns.Has(Links) {
+		cols = append(cols, &b.service, &b.operation, &b.kind, &b.traceHi, &b.traceLo, &b.span, &b.parent,
+			&b.digest, &b.shift, &b.weight, &b.host, &b.ties, &b.spanText)
 	}
 	if b.columns.Has(Resolutions) {
 		cols = append(cols, &b.resolution)
@@ -206,6 +276,10 @@ func (b *Builder) array(c column) arrow.Array {
 		d = c.data(b.rows, nil)
 	case *fixed[uint8]:
 		d = c.data(b.rows, nil)
+	case *fixed[uint64]:
+		d = c.data(b.rows, nil)
+	case *fixed[float64]:
+		d = c.data(b.rows, nil)
 	case *flags:
 		d = c.data(b.rows)
 	case *blobs:
@@ -218,9 +292,17 @@ func (b *Builder) array(c column) arrow.Array {
 func (b *Builder) dictionaryOf(c *fixed[int32]) *array.Data {
 	switch c {
 	case &b.hop:
-		return b.hops.data(b.mem)
+		return b.hops.parts[0].data(b.mem)
+	case &b.service:
+		return b.hops.parts[1].data(b.mem)
+	case &b.operation:
+		return b.hops.parts[2].data(b.mem)
+	case &b.kind:
+		return b.hops.parts[3].data(b.mem)
 	case &b.stratum:
 		return b.strata.data(b.mem)
+	case &b.host:
+		return b.hosts.data(b.mem)
 	default:
 		return nil
 	}

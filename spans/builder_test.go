@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const everything = Traces | Starts | Positions | Strata | Attempts | Resolutions
+const everything = Traces | Starts | Positions | Strata | Attempts | Links | Resolutions
 
 // checked returns an allocator that fails the test if memory is left over.
 func checked(t testing.TB) memory.Allocator {
@@ -25,8 +25,12 @@ func TestBatchGivesBackEveryField(t *testing.T) {
 		Hop: b.Hop([]byte("orders")), Stratum: b.Stratum([]byte("eu")), Outcome: Truncated, CutBy: Own,
 		Resolution: 3, Retry: true, Marked: true, HasDuration: true, HasTimeout: true, HasStart: true, HasAttempt: true,
 		File: 7, Duration: 300_068_000, Timeout: 300e6, Start: -5, Attempt: 2, Line: 9, Offset: 1 << 40, Trace: []byte("t1"),
+		Link: Link{
+			TraceID: TraceID{1, 2}, Span: 3, Parent: 4, Ties: Async | Shifted, Host: b.Host([]byte("node-1")), Digest: 1 << 63,
+			Shift: -60e6, Weight: 0.25, SpanText: []byte("span-1"),
+		},
 	}
-	bare := Row{Hop: b.Hop([]byte("stock")), Stratum: b.Stratum(nil), Outcome: Unfinished}
+	bare := Row{Hop: b.Hop([]byte("stock")), Stratum: b.Stratum(nil), Outcome: Unfinished, Link: Link{Host: b.Host(nil)}}
 	b.Append(&full)
 	b.Append(&bare)
 	got := b.Batch()
@@ -39,7 +43,7 @@ func TestBatchGivesBackEveryField(t *testing.T) {
 			t.Errorf("row %d\n got %+v\nwant %+v", i, row, want)
 		}
 	}
-	if got.Hops[got.Hop[0]] != "orders" || got.Strata[got.Stratum[0]] != "eu" {
+	if got.Hops[got.Hop[0]].Name != "orders" || got.Strata[got.Stratum[0]] != "eu" {
 		t.Errorf("names: hop %q, stratum %q", got.Hops[got.Hop[0]], got.Strata[got.Stratum[0]])
 	}
 }
@@ -50,6 +54,10 @@ func rowOf(b *Batch, i int) Row {
 		Hop: b.Hop[i], Stratum: b.Stratum[i], Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
 		Resolution: b.Resolution[i], Retry: b.Retry(i), Marked: b.Marked(i), HasDuration: b.HasDuration(i), HasTimeout: b.HasTimeout(i),
 		File: b.File[i], Duration: b.Duration[i], Timeout: b.Timeout[i], Line: b.Line[i], Offset: b.Offset[i], Trace: b.Trace(i),
+	}
+	r.Link = Link{
+		TraceID: TraceID{b.TraceHi[i], b.TraceLo[i]}, Span: SpanID(b.Span[i]), Parent: SpanID(b.Parent[i]), Ties: Ties(b.Ties[i]),
+		Host: b.Host[i], Digest: b.Digest[i], Shift: b.Shift[i], Weight: b.Weight[i], SpanText: b.SpanText(i),
 	}
 	r.Start, r.HasStart = b.Start(i)
 	r.Attempt, r.HasAttempt = b.Attempt(i)
@@ -91,7 +99,7 @@ func TestHopIndexKeepsItsMeaningAcrossBatches(t *testing.T) {
 		b.Append(&Row{Hop: b.Hop([]byte("a"))})
 		b.Append(&Row{Hop: b.Hop(fmt.Append(nil, "new", n))})
 		got := b.Batch()
-		if got.Hop[0] != 0 || got.Hops[got.Hop[1]] != fmt.Sprint("new", n) {
+		if got.Hop[0] != 0 || got.Hops[got.Hop[1]].Name != fmt.Sprint("new", n) {
 			t.Errorf("batch %d: indices %v of %v", n, got.Hop, got.Hops)
 		}
 		if before != nil && before.Lineage != got.Lineage {
@@ -122,12 +130,12 @@ func TestBuilderIsFullAfterBatchRows(t *testing.T) {
 	defer b.Release()
 	h := b.Hop([]byte("h"))
 	for i := range BatchRows {
-		if b.Full(2) {
+		if b.Full(&Row{}) {
 			t.Fatalf("full after %d rows", i)
 		}
 		b.Append(&Row{Hop: h, Duration: int64(i), HasDuration: i%3 > 0, Trace: []byte("id")})
 	}
-	if !b.Full(2) {
+	if !b.Full(&Row{}) {
 		t.Fatalf("not full after %d rows", BatchRows)
 	}
 	got := b.Batch()
@@ -140,11 +148,12 @@ func TestBuilderIsFullAfterBatchRows(t *testing.T) {
 func TestBuilderIsFullBeforeTraceIdsOverflow(t *testing.T) {
 	b := NewBuilder(checked(t), Traces)
 	defer b.Release()
-	if b.Full(maxBlobBytes + 1) {
+	long := Row{Trace: make([]byte, maxBlobBytes)}
+	if b.Full(&long) {
 		t.Errorf("an empty builder takes any id")
 	}
 	b.Append(&Row{Trace: []byte("x")})
-	if !b.Full(maxBlobBytes) || b.Full(100) {
+	if !b.Full(&long) || b.Full(&Row{Trace: make([]byte, 100)}) {
 		t.Errorf("full is decided by the room that is left")
 	}
 }
@@ -201,6 +210,27 @@ func TestWhatGoesInComesOut(t *testing.T) {
 	})
 }
 
+func TestSpanHopsHaveColumnsOfTheirOwn(t *testing.T) {
+	b := NewBuilder(checked(t), Links)
+	defer b.Release()
+	server := Hop{"stock GET /", "stock", "GET /", Server}
+	made := 0
+	for _, key := range []string{"stock\x00GET /\x02", "stock\x00GET /\x02"} {
+		b.Append(&Row{Hop: b.SpanHop([]byte(key), func() Hop { made++; return server })})
+	}
+	got := b.Batch()
+	defer got.Release()
+	if made != 1 || got.Hops[got.Hop[1]] != server {
+		t.Errorf("described %d times: %+v", made, got.Hops)
+	}
+	schema := got.Record().Schema()
+	for name, want := range map[string]string{"hop": "stock GET /", "service": "stock", "operation": "GET /", "kind": "server"} {
+		if s := got.Record().Column(schema.FieldIndices(name)[0]).ValueStr(1); s != want {
+			t.Errorf("column %s holds %q, want %q", name, s, want)
+		}
+	}
+}
+
 func TestEveryWordIsNamed(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Truncated.String(), "truncated"}, {Outcome(9).String(), "invalid"}, {Below.String(), "below"},
@@ -218,7 +248,7 @@ func BenchmarkAppend(b *testing.B) {
 	row := Row{Hop: bl.Hop([]byte("orders")), Duration: 26_162_000, HasDuration: true, Marked: true}
 	b.ReportAllocs()
 	for b.Loop() {
-		if bl.Full(0) {
+		if bl.Full(&row) {
 			bl.Batch().Release()
 		}
 		bl.Append(&row)

@@ -10,11 +10,11 @@ import (
 // fixed is a column of fixed-width values being filled. It writes straight
 // into the buffer that the finished array wraps, so nothing is copied and an
 // append is one store.
-type fixed[T int32 | int64 | uint8] struct {
+type fixed[T int32 | int64 | uint8 | uint64 | float64] struct {
 	kind   arrow.DataType
 	buffer *memory.Buffer
 	values []T
-	valid  bits
+	valid  validity
 }
 
 func (c *fixed[T]) reserve(mem memory.Allocator, rows int) {
@@ -47,16 +47,16 @@ func (c *fixed[T]) release() {
 	}
 }
 
-// bits is a validity bitmap that exists only once a null was seen: most
+// validity is a bitmap that exists only once a null was seen: most
 // columns of most batches have none.
-type bits struct {
+type validity struct {
 	buffer *memory.Buffer
 	nulls  int
 }
 
-func (b *bits) reset() { b.nulls = 0 }
+func (b *validity) reset() { b.nulls = 0 }
 
-func (b *bits) clear(mem memory.Allocator, row, rows int) {
+func (b *validity) clear(mem memory.Allocator, row, rows int) {
 	if b.buffer == nil {
 		b.buffer = memory.NewResizableBuffer(mem)
 		b.buffer.Resize(int(bitutil.BytesForBits(int64(rows))))
@@ -66,7 +66,7 @@ func (b *bits) clear(mem memory.Allocator, row, rows int) {
 	b.nulls++
 }
 
-func (b *bits) release() {
+func (b *validity) release() {
 	if b.buffer != nil {
 		b.buffer.Release()
 		b.buffer = nil
@@ -106,7 +106,7 @@ type blobs struct {
 	offsets fixed[int32]
 	bytes   *memory.Buffer
 	used    int
-	valid   bits
+	valid   validity
 }
 
 func (c *blobs) reserve(mem memory.Allocator, rows int) {
@@ -120,7 +120,7 @@ func (c *blobs) reserve(mem memory.Allocator, rows int) {
 // fits reports whether another n bytes keep the offsets within int32.
 func (c *blobs) fits(n int) bool { return c.used+n <= maxBlobBytes }
 
-const maxBlobBytes = 1 << 30
+const maxBlobBytes = 64 << 20
 
 func (c *blobs) set(mem memory.Allocator, row int, v []byte) {
 	if len(v) == 0 {

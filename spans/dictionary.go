@@ -55,3 +55,35 @@ func (d *Dictionary) release() {
 		d.array = nil
 	}
 }
+
+// hopTable maps hops to dense indices, as Dictionary does with names. The four
+// columns that describe a hop share one column of indices.
+type hopTable struct {
+	index map[string]int32
+	list  []Hop
+	parts [4]Dictionary // name, service, operation, kind; their indices are those of list
+}
+
+func newHopTable() *hopTable { return &hopTable{index: map[string]int32{}} }
+
+// find returns the index of the hop with that key.
+func (t *hopTable) find(key []byte) (int32, bool) {
+	i, ok := t.index[string(key)]
+	return i, ok
+}
+
+func (t *hopTable) add(key []byte, h Hop) int32 {
+	i := int32(len(t.list))
+	t.index[strings.Clone(string(key))] = i
+	t.list = append(t.list, h)
+	for p, name := range [...]string{h.Name, h.Service, h.Operation, h.Kind.String()} {
+		t.parts[p].names = append(t.parts[p].names, name)
+	}
+	return i
+}
+
+func (t *hopTable) release() {
+	for p := range t.parts {
+		t.parts[p].release()
+	}
+}

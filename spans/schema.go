@@ -21,6 +21,10 @@ const (
 	Strata
 	// Attempts adds the attempt's number as logged.
 	Attempts
+	// Links adds what makes spans a trace: ids, parent, kind of tie, host, shift,
+	// digest and weight. The trace id is then a number; the trace column holds
+	// only the text of ids that are none.
+	Links
 	// Resolutions adds the power of ten, in nanoseconds, of the last digit
 	// that the source wrote.
 	Resolutions
@@ -33,6 +37,24 @@ var (
 	dictionaryType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 	instantType    = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
 )
+
+// linkFields are the columns of Links. service, operation and kind share the
+// hop's indices.
+var linkFields = []arrow.Field{
+	{Name: "service", Type: dictionaryType},
+	{Name: "operation", Type: dictionaryType},
+	{Name: "kind", Type: dictionaryType},
+	{Name: "trace_hi", Type: arrow.PrimitiveTypes.Uint64},
+	{Name: "trace_lo", Type: arrow.PrimitiveTypes.Uint64},
+	{Name: "span", Type: arrow.PrimitiveTypes.Uint64},
+	{Name: "parent", Type: arrow.PrimitiveTypes.Uint64},
+	{Name: "digest", Type: arrow.PrimitiveTypes.Uint64},
+	{Name: "shift_ns", Type: arrow.PrimitiveTypes.Int64},
+	{Name: "weight", Type: arrow.PrimitiveTypes.Float64},
+	{Name: "host", Type: dictionaryType},
+	{Name: "ties", Type: arrow.PrimitiveTypes.Uint8},
+	{Name: "span_text", Type: arrow.BinaryTypes.Binary, Nullable: true},
+}
 
 // Schema returns the Arrow schema of batches with the given optional columns.
 // Durations and timeouts are int64 nanoseconds, start is a UTC timestamp in
@@ -62,6 +84,9 @@ func Schema(c Columns) *arrow.Schema {
 	}
 	if c.Has(Attempts) {
 		fields = append(fields, arrow.Field{Name: "attempt", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+	}
+	if c.Has(Links) {
+		fields = append(fields, linkFields...)
 	}
 	if c.Has(Resolutions) {
 		fields = append(fields, arrow.Field{Name: "resolution", Type: arrow.PrimitiveTypes.Uint8})

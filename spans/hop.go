@@ -1,0 +1,44 @@
+package spans
+
+// Kind is the kind of a span; hop logs have none.
+type Kind uint8
+
+const (
+	NoKind   Kind = iota // a hop log
+	Internal             // work inside a service, also where the source says nothing
+	Server
+	Client
+	Producer
+	Consumer
+)
+
+// String gives the word used in reports, empty for hop logs.
+func (k Kind) String() string { return word(kindWords[:], uint8(k)) }
+
+var kindWords = [...]string{"", "internal", "server", "client", "producer", "consumer"}
+
+// Hop is a named step: a row of the report.
+type Hop struct {
+	Name               string
+	Service, Operation string // empty where the input has only a name
+	Kind               Kind
+}
+
+// Ties are properties of a span's tie to its parent, and of the span itself
+// that only traces have.
+type Ties uint8
+
+const (
+	// Async: the parent does not wait (FOLLOWS_FROM, or messaging).
+	Async Ties = 1 << iota
+	// MarkedRetry: the source itself says that this is a retry.
+	MarkedRetry
+	// Shifted: an exporter had moved the span's times and said by how much; they
+	// are moved back.
+	Shifted
+	// SharedHalf: the server half of a span id that client and server share.
+	SharedHalf
+)
+
+// Has reports whether all of want are set.
+func (t Ties) Has(want Ties) bool { return t&want == want }
