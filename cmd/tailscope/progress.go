@@ -45,11 +45,12 @@ func (b *bar) follow(pb *progressbar.ProgressBar, read *atomic.Int64) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		// A bar that cannot be drawn is no reason to stop reading.
-		_ = pb.Set64(read.Load())
 		select {
 		case <-tick.C:
+			// A bar that cannot be drawn is no reason to stop reading.
+			_ = pb.Set64(read.Load())
 		case <-b.stopped:
+			_ = pb.Set64(read.Load())
 			_ = pb.Finish()
 			return
 		}
