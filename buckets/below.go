@@ -1,7 +1,9 @@
 package buckets
 
 import (
+	"cmp"
 	"hash/maphash"
+	"slices"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -11,8 +13,8 @@ import (
 // leave it out as a failure would hide exactly the slow requests. Only cut and
 // failed attempts matter here, so only they are kept until the input was read.
 
-// DefaultMaxHeld is how many cut and failed attempts are kept by default, about
-// 60 bytes each.
+// DefaultMaxHeld is how many cut and failed attempts are kept by default, 48
+// and 80 bytes each.
 const DefaultMaxHeld = 2 << 20
 
 // slack is how far a cut may reach beyond the attempt that holds it: clocks and
@@ -22,6 +24,10 @@ const slack = 1e6
 // chain identifies a trace by two hashes of its id: ids are long and the
 // chance that two of a billion share all 128 bits is one in 10^20.
 type chain [2]uint64
+
+func (c chain) compare(o chain) int {
+	return cmp.Or(cmp.Compare(c[0], o[0]), cmp.Compare(c[1], o[1]))
+}
 
 // interval is when an attempt ran; without a start only its length is known.
 type interval struct {
@@ -36,10 +42,10 @@ func (i interval) holds(o interval) (held, byTimes bool) {
 		return o.duration <= i.duration, false
 	}
 	late := o.start - i.start
-	if late < -slack || late > i.duration+slack {
-		return false, true
+	if (late < 0) != (o.start < i.start) {
+		return false, true // more than 292 years apart
 	}
-	return o.duration-i.duration <= slack-late, true
+	return late >= -slack && o.duration-i.duration <= slack-late, true
 }
 
 type heldCut struct {
@@ -54,32 +60,40 @@ type heldFailure struct {
 	attempt
 }
 
-// belowCount says how failures of a hop became cuts.
+// belowCount says how failures of a hop were checked for a cut inside them.
 type belowCount struct {
-	byDuration uint64 // without times, by their lengths alone
-	unchecked  bool   // failures were not checked: there were too many
+	failures   uint64 // that could be checked: they name their chain
+	byDuration uint64 // became cuts without times, by their lengths alone
+	limit      int    // so many held attempts were too few to check; 0 if checked
 }
 
 func (b *belowCount) add(o belowCount) {
+	b.failures += o.failures
 	b.byDuration += o.byDuration
-	b.unchecked = b.unchecked || o.unchecked
+	b.limit = max(b.limit, o.limit)
 }
 
 // hold keeps what finding cuts from below needs of a cut or failed attempt. It
 // returns true for a failed one that is decided later.
-func (s *Set) hold(h *hop, a attempt, b *spans.Batch, i int) bool {
-	trace := b.Trace(i)
+func (s *Set) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
+	trace := b.Trace(row)
 	if trace == nil || a.outcome == spans.Unfinished {
 		return false
 	}
-	if s.eligible++; s.tooMany() {
+	s.eligible++
+	if a.outcome == spans.Failed {
+		h.below.failures++
+	}
+	if s.gaveUp {
+		return false
+	}
+	if s.tooMany() {
 		s.giveUp()
-		h.below.unchecked = h.below.unchecked || a.outcome == spans.Failed
 		return false
 	}
 	id := chain{maphash.Bytes(s.config.seeds[0], trace), maphash.Bytes(s.config.seeds[1], trace)}
 	ran := interval{duration: a.duration}
-	ran.start, ran.known = b.Start(i)
+	ran.start, ran.known = b.Start(row)
 	if a.outcome == spans.Truncated {
 		s.cuts = append(s.cuts, heldCut{id, ran, h})
 		return false
@@ -92,45 +106,49 @@ func (s *Set) hold(h *hop, a attempt, b *spans.Batch, i int) bool {
 // so that the result is the same for any number of workers.
 func (s *Set) tooMany() bool { return s.eligible > s.config.MaxHeld }
 
-// giveUp counts all failures as failures, unchecked.
+// giveUp counts all failures as failures and keeps nothing from here on.
 func (s *Set) giveUp() {
-	if s.cuts == nil && s.gaveUp {
-		return
-	}
+	s.gaveUp, s.cuts = true, nil
 	for _, h := range s.hops {
-		for _, f := range h.held {
-			h.add(f.attempt)
-			h.below.unchecked = true
-		}
-		h.held = nil
+		h.release(func(f *heldFailure) attempt { return f.attempt })
 	}
-	s.cuts, s.gaveUp = nil, true
 }
 
 // passUp decides the failures that were kept: cut from below, or failed.
 func (s *Set) passUp() {
-	if s.tooMany() {
-		s.giveUp()
-		return
-	}
-	cuts := map[chain][]heldCut{}
-	for _, c := range s.cuts {
-		cuts[c.chain] = append(cuts[c.chain], c)
-	}
+	slices.SortFunc(s.cuts, func(a, b heldCut) int { return a.chain.compare(b.chain) })
 	for _, h := range s.hops {
-		for _, f := range h.held {
-			h.add(f.decide(h, cuts[f.chain]))
+		h.release(func(f *heldFailure) attempt { return f.decide(h, s.cutsOf(f.chain)) })
+		if s.gaveUp && h.below.failures > 0 {
+			h.below.limit = s.config.MaxHeld
 		}
-		h.held = nil
 	}
 	s.cuts = nil
+}
+
+// release adds the failures that were kept as what they turn out to be.
+func (h *hop) release(turnOut func(*heldFailure) attempt) {
+	for i := range h.held {
+		h.add(turnOut(&h.held[i]))
+	}
+	h.held = nil
+}
+
+// cutsOf returns the cuts of a chain; the cuts must be sorted.
+func (s *Set) cutsOf(c chain) []heldCut {
+	from, _ := slices.BinarySearchFunc(s.cuts, c, func(h heldCut, c chain) int { return h.chain.compare(c) })
+	to := from
+	for to < len(s.cuts) && s.cuts[to].chain == c {
+		to++
+	}
+	return s.cuts[from:to]
 }
 
 // decide returns the attempt as it counts.
 func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 	a := f.attempt
 	if a.stratum != nil {
-		a.stratum = h.stratumOf(a.stratum.name)
+		a.stratum = h.strata.of(a.stratum.name)
 	}
 	if held, byTimes := f.holdsAny(h, cuts); held {
 		a.outcome, a.cutBy, a.failure = spans.Truncated, spans.Below, spans.NotFailed
@@ -145,7 +163,7 @@ func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 // Times are better evidence than lengths, so they are looked for first.
 func (f *heldFailure) holdsAny(own *hop, cuts []heldCut) (held, byTimes bool) {
 	for _, c := range cuts {
-		if c.hop.name == own.name {
+		if c.hop.Hop == own.Hop {
 			continue
 		}
 		inside, times := f.ran.holds(c.ran)

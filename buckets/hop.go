@@ -7,14 +7,14 @@ import (
 
 // hop collects the attempts of one hop.
 type hop struct {
-	name       string
+	spans.Hop
 	timeout    int64 // configured, 0 if not
 	first      part
 	retries    part
 	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
 	unfinished uint64
 	resolution uint8 // coarsest, as a power of ten over 1 ns
-	strata     map[string]*stratum
+	strata     strata
 	held       []heldFailure
 	merged     int // hops folded into this one
 	below      belowCount
@@ -32,12 +32,6 @@ type part struct {
 	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
 	failures  [len(spans.Failures) + 1]uint64
 	cuts      [len(spans.CutBys) + 1]uint64
-}
-
-// stratum is one group of a hop's first attempts, for Kaplan-Meier only.
-type stratum struct {
-	name                     string
-	completed, cut, suspects *quantile.Sample
 }
 
 // attempt is one row of a batch.
@@ -94,7 +88,7 @@ func (h *hop) add(a attempt) {
 
 func (h *hop) addCompleted(a attempt) {
 	p := h.part(a.retry)
-	if !a.marked && h.timeout > 0 && a.duration >= h.timeout-h.timeout/1000 {
+	if !a.marked && h.timeout > 0 && a.duration >= reached(h.timeout) {
 		add(&p.suspects, a.duration)
 		if a.stratum != nil {
 			add(&a.stratum.suspects, a.duration)
@@ -135,19 +129,6 @@ func (h *hop) addCut(a attempt) {
 	}
 }
 
-// stratumOf returns the stratum of that name.
-func (h *hop) stratumOf(name string) *stratum {
-	s := h.strata[name]
-	if s == nil {
-		if h.strata == nil {
-			h.strata = map[string]*stratum{}
-		}
-		s = &stratum{name: name}
-		h.strata[name] = s
-	}
-	return s
-}
-
 // merge moves the attempts of o into h.
 func (h *hop) merge(o *hop) {
 	h.first.merge(&o.first)
@@ -155,9 +136,7 @@ func (h *hop) merge(o *hop) {
 	h.timeouts.Merge(&o.timeouts)
 	h.unfinished += o.unfinished
 	h.resolution = max(h.resolution, o.resolution)
-	for name, s := range o.strata {
-		h.stratumOf(name).merge(s)
-	}
+	h.strata.merge(&o.strata)
 	h.held = append(h.held, o.held...)
 	h.below.add(o.below)
 }
@@ -178,46 +157,46 @@ func (p *part) merge(o *part) {
 	}
 }
 
-func (s *stratum) merge(o *stratum) {
-	merge(&s.completed, o.completed)
-	merge(&s.cut, o.cut)
-	merge(&s.suspects, o.suspects)
-}
-
 // settle decides the suspects: in an input without any mark they were cut by
 // the configured timeout, in one with marks they completed.
 func (h *hop) settle(marked bool) {
 	for _, p := range [...]*part{&h.first, &h.retries} {
-		if !marked {
+		if marked {
+			merge(&p.completed, p.suspects)
+		} else {
 			h.cutSuspects(p)
 		}
-		merge(&p.completed, p.suspects)
 		p.suspects = nil
 	}
-	for _, s := range h.strata {
-		into := &s.completed
-		if !marked {
-			into = &s.cut
+	for _, s := range h.strata.byName {
+		if marked {
+			merge(&s.completed, s.suspects)
+		} else {
+			addUpTo(&s.cut, s.suspects, h.timeout)
 		}
-		merge(into, s.suspects)
 		s.suspects = nil
 	}
 }
 
 func (h *hop) cutSuspects(p *part) {
 	n := p.suspects.N()
-	if n == 0 {
-		return
-	}
-	for ns, count := range p.suspects.All() {
-		if p.knownAt == nil {
-			p.knownAt = new(quantile.Sample)
-		}
-		p.knownAt.AddN(min(ns, h.timeout), count)
-	}
 	p.cuts[spans.Own] += n
 	h.timeouts.AddN(h.timeout, n)
+	addUpTo(&p.knownAt, p.suspects, h.timeout)
 	merge(&p.knownSeen, p.suspects)
+}
+
+// addUpTo adds the values of from, those above limit as limit.
+func addUpTo(into **quantile.Sample, from *quantile.Sample, limit int64) {
+	if from.N() == 0 {
+		return
+	}
+	if *into == nil {
+		*into = new(quantile.Sample)
+	}
+	for ns, count := range from.All() {
+		(*into).AddN(min(ns, limit), count)
+	}
 }
 
 // The readings of a part.

@@ -2,22 +2,23 @@ package buckets
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 )
 
 // tailer explains the quantiles of one hop.
 type tailer struct {
-	hop   *hop
-	query Query
-	r     *Result
-	tails quantile.Tails
+	hop      *hop
+	query    Query
+	r        *Result
+	tails    quantile.Tails
+	groups   []quantile.Stratum
+	unlisted int // known timeouts that r.Walls leaves out
 }
 
 // tail completes a quantile with its Kaplan-Meier value, where that says
@@ -27,32 +28,21 @@ func (t tailer) tail(q quantile.Tail) Tail {
 	if km, ok := t.kaplanMeier(q); ok && km != q.Value {
 		out.KM = &km
 	}
-	if !t.query.Marked && t.r.TruncatedShare.Count == 0 {
+	if !t.query.Marked {
 		out.Upper = nil
 	}
 	out.Reason = t.reason(out)
 	return out
 }
 
-// maxStrata is how many strata are still worth the name.
-const maxStrata = 1000
-
 func (t tailer) kaplanMeier(q quantile.Tail) (int64, bool) {
-	if len(t.hop.strata) == 0 {
-		if q.KM == nil {
-			return 0, false
-		}
+	switch {
+	case t.hop.strata.asked():
+		return quantile.StratifiedKMQuantile(t.groups, q.P)
+	case q.KM != nil:
 		return *q.KM, true
 	}
-	if len(t.hop.strata) > maxStrata {
-		return 0, false
-	}
-	var groups []quantile.Stratum
-	for _, name := range slices.Sorted(maps.Keys(t.hop.strata)) {
-		s := t.hop.strata[name]
-		groups = append(groups, quantile.Stratum{Completed: quantile.Union{s.completed}, Cut: quantile.Union{s.cut}})
-	}
-	return quantile.StratifiedKMQuantile(groups, q.P)
+	return 0, false
 }
 
 func (t tailer) reason(q Tail) string {
@@ -60,12 +50,12 @@ func (t tailer) reason(q Tail) string {
 	case quantile.Exact:
 		return t.uncertified(q)
 	case quantile.AtLeast:
-		return strings.Join([]string{t.cutSentence(q), t.wallSentence(), t.remedy()}, "; ")
+		return sentences(t.cutSentence(q), t.wallSentence(), t.certifiableSentence(), t.canarySentence())
 	}
 	if q.N == 0 {
 		return "no first attempt completed or was cut"
 	}
-	return fmt.Sprintf("no completion observed; recorded cuts %s: set --timeout %s=T", rangeText(*t.tails.CutMin, *t.tails.CutMax), t.hopText())
+	return fmt.Sprintf("no completion observed; recorded cuts %s: set --timeout %s=T", t.cutRange(), t.hopText())
 }
 
 // uncertified says why an exact value has no upper limit.
@@ -73,7 +63,7 @@ func (t tailer) uncertified(q Tail) string {
 	switch {
 	case q.Upper != nil:
 		return ""
-	case !t.query.Marked && t.r.TruncatedShare.Count == 0:
+	case !t.query.Marked:
 		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
 	case q.UpperRank > q.N:
 		need := quantile.CanarySize(q.P, 0, t.query.Confidence)
@@ -89,93 +79,143 @@ func (t tailer) uncertified(q Tail) string {
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
 	text := fmt.Sprintf("%d of %d first attempts were cut (%s; one-sided %s limits %s and %s)",
-		s.Count, s.Of, percent(s.Value), t.confidence(), percent(s.Lower), percent(s.Upper))
-	switch {
-	case len(t.r.Walls) > 1:
-		return fmt.Sprintf("%s at %d walls, the first before %s", text, len(t.r.Walls), q.P.Label())
+		s.Count, s.Of, ratio.Percent(s.Value), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+	switch walls := len(t.r.Walls) + t.unlisted; {
+	case walls > 1:
+		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
+	case beyond >= s.Upper || !t.allAtTheWall():
+		return fmt.Sprintf("%s, the first before %s", text, q.P.Label())
 	case beyond < s.Lower:
-		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, percent(beyond), q.P.Label(), t.confidence())
-	case beyond < s.Upper:
-		return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.confidence())
+		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.confidence())
 	}
-	return fmt.Sprintf("%s, the first before %s", text, q.P.Label())
+	return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.confidence())
 }
 
-func (t tailer) confidence() string { return percent(t.query.Confidence.Float()) }
+// allAtTheWall reports whether there is one wall and no cut came before it; only
+// then does the cut share speak of what lies beyond it.
+func (t tailer) allAtTheWall() bool {
+	if len(t.r.Walls) != 1 {
+		return false
+	}
+	wall := t.r.Walls[0].To
+	return *t.tails.FirstCut >= reached(wall)
+}
+
+// confidence is written from the decimal: 0.9999 must not become 100 %.
+func (t tailer) confidence() string {
+	return strings.TrimPrefix(t.query.Confidence.Label(), "p") + " %"
+}
+
+// fewWalls is how many walls a sentence names.
+const fewWalls = 4
 
 // wallSentence says what is known of the timeout.
 func (t tailer) wallSentence() string {
 	var known []string
 	for _, w := range t.r.Walls {
-		if w.Timeout != nil {
-			known = append(known, durations.Text(*w.Timeout))
-			continue
-		}
-		known = append(known, fmt.Sprintf("between %s (set --timeout %s=T)", rangeText(w.From, w.To), t.hopText()))
+		known = append(known, t.wallText(w))
 	}
-	switch len(known) {
-	case 0:
-		return fmt.Sprintf("the cuts from %s show no wall: if %s has a timeout, set --timeout %s=T",
-			rangeText(*t.tails.CutMin, *t.tails.CutMax), t.hopText(), t.hopText())
-	case 1:
+	switch n := len(known) + t.unlisted; {
+	case n == 0:
+		return fmt.Sprintf("the cuts at %s show no wall: if %s has a timeout, set --timeout %s=T", t.cutRange(), t.hopText(), t.hopText())
+	case n == 1:
 		return "wall " + known[0]
+	case n > fewWalls:
+		return fmt.Sprintf("walls %s and %d more", strings.Join(known[:fewWalls], ", "), n-fewWalls)
 	}
 	return "walls " + strings.Join(known, ", ")
 }
 
-// remedy says how what the wall hides would become known.
-func (t tailer) remedy() string {
-	s := t.r.TruncatedShare
+func (t tailer) wallText(w Wall) string {
+	set := fmt.Sprintf(" (set --timeout %s=T)", t.hopText())
+	switch {
+	case w.Timeout != nil:
+		return durations.Text(*w.Timeout)
+	case w.From == 0:
+		return "at most " + durations.Text(w.To) + set
+	case w.From == w.To:
+		return "about " + durations.Text(w.To) + set
+	}
+	return "between " + rangeText(w.From, " and ", w.To) + set
+}
+
+// certifiableSentence says up to where the completed values below the first cut
+// reach.
+func (t tailer) certifiableSentence() string {
+	if !t.query.Marked {
+		return ""
+	}
+	p := quantile.HighestCertifiable(t.tails.N-t.tails.Below, t.tails.N, t.query.Confidence)
+	if p <= 0 {
+		return "no quantile is certifiable"
+	}
+	return "highest certifiable quantile " + certifiable(p)
+}
+
+// canarySentence says how what the wall hides would become known.
+func (t tailer) canarySentence() string {
 	var sizes []string
 	for _, q := range t.tails.Tails {
 		if n := quantile.CanarySize(q.P, 0, t.query.Confidence); q.Status != quantile.Exact && n > 0 {
 			sizes = append(sizes, fmt.Sprintf("%d for %s", n, q.P.Label()))
 		}
 	}
-	return fmt.Sprintf("highest certifiable quantile %s; a canary with a raised timeout needs first attempts: %s",
-		certifiable(quantile.HighestCertifiable(s.Count, s.Of, t.query.Confidence)), strings.Join(sizes, ", "))
+	if sizes == nil {
+		return ""
+	}
+	return "a canary with a raised timeout needs first attempts: " + strings.Join(sizes, ", ")
 }
 
-// hopText is the hop's name as a shell would need it.
+// hopText is the hop's name as it is typed into a shell.
 func (t tailer) hopText() string {
-	plain := func(c rune) bool {
-		return c == '_' || c == '-' || c == '.' || c == '/' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	name := t.hop.Name
+	switch {
+	case name != "" && strings.IndexFunc(name, needsQuotes) < 0:
+		return name
+	case strings.ContainsAny(name, "\"\\$`!"):
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
-	if strings.IndexFunc(t.hop.name, func(c rune) bool { return !plain(c) }) < 0 {
-		return t.hop.name
-	}
-	return strconv.Quote(t.hop.name)
+	return `"` + name + `"`
 }
 
-// rangeText writes two durations in the unit of the larger: "2026 and 5703 ms".
-func rangeText(from, to int64) string {
-	u := durations.UnitOf(max(from, 1))
-	return durations.In(from, u) + " and " + durations.In(to, u) + " " + u.Name
+func needsQuotes(c rune) bool {
+	plain := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("_-./", c)
+	return !plain
 }
 
-// percent writes a share with three significant digits: "16.5 %", "0.46 %".
-func percent(share float64) string {
-	v := share * 100
-	digits := 2
-	if v >= 10 {
-		digits = 1
+func (t tailer) cutRange() string { return rangeText(*t.tails.CutMin, "..", *t.tails.CutMax) }
+
+// rangeText writes two durations in the unit of the smaller that is not 0:
+// "2.026 and 5.703 s", "0 and 5703 ms"; two equal ones are one.
+func rangeText(from int64, between string, to int64) string {
+	if from == to {
+		return durations.Text(to)
 	}
-	text := strconv.FormatFloat(v, 'f', digits, 64)
-	if v > 0 && v < 0.1 {
-		text = strconv.FormatFloat(v, 'g', 2, 64)
+	u := durations.UnitOf(from)
+	if from == 0 {
+		u = durations.UnitOf(to)
 	}
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text + " %"
+	return durations.In(from, u) + between + durations.In(to, u) + " " + u.Name
 }
 
 // certifiable writes a probability as a quantile, rounded down: "p78", "p99.4".
 func certifiable(p float64) string {
+	const most = 6
 	digits := 0
-	for limit := 0.99; p >= limit && digits < 6; limit += 9 * math.Pow10(-2-digits) {
+	for beyond := 0.01; 1-p <= beyond && digits < most; beyond /= 10 {
 		digits++
 	}
 	scale := math.Pow10(digits)
 	return "p" + strconv.FormatFloat(math.Floor(p*100*scale)/scale, 'f', -1, 64)
+}
+
+// sentences joins those that have something to say.
+func sentences(all ...string) string {
+	var said []string
+	for _, s := range all {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return strings.Join(said, "; ")
 }

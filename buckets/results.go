@@ -17,7 +17,8 @@ type Query struct {
 	// attempts as long as their configured timeout count as cut, and no tail
 	// carries a certificate.
 	Marked bool
-	// MaxHops folds all but that many hops into one row; 0 means none.
+	// MaxHops folds all but that many hops into one last row, which has no tail;
+	// 0 folds none.
 	MaxHops int
 }
 
@@ -30,7 +31,7 @@ func (s *Set) Results(q Query) []Result {
 		h.settle(q.Marked)
 		hops = append(hops, h)
 	}
-	slices.SortFunc(hops, func(a, b *hop) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(hops, byName)
 	if q.MaxHops > 0 && len(hops) > q.MaxHops {
 		hops = fold(hops, q.MaxHops)
 	}
@@ -41,48 +42,76 @@ func (s *Set) Results(q Query) []Result {
 	return results
 }
 
-// fold keeps the hops with the most recorded time and merges the others into a
-// last row.
+// fold keeps the hops with the most recorded time, by name, and merges the
+// others into a last row. It reorders its argument, which is sorted by name.
 func fold(hops []*hop, most int) []*hop {
-	byTime := slices.Clone(hops)
 	time := map[*hop]quantile.Sum{}
 	for _, h := range hops {
 		time[h] = quantile.Summarize(h.recorded(), nil).Sum
 	}
-	slices.SortStableFunc(byTime, func(a, b *hop) int {
+	slices.SortStableFunc(hops, func(a, b *hop) int {
 		return cmp.Or(cmp.Compare(time[b].Hi, time[a].Hi), cmp.Compare(time[b].Lo, time[a].Lo))
 	})
 	rest := &hop{merged: len(hops) - most}
-	rest.name = fmt.Sprintf("(other: %d hops)", rest.merged)
-	for _, h := range byTime[most:] {
+	rest.Name = fmt.Sprintf("(other: %d hops)", rest.merged)
+	for _, h := range hops[most:] {
 		rest.merge(h)
 	}
-	kept := byTime[:most]
-	slices.SortFunc(kept, func(a, b *hop) int { return cmp.Compare(a.name, b.name) })
-	return append(kept, rest)
+	slices.SortFunc(hops[:most], byName)
+	return append(hops[:most], rest)
+}
+
+func byName(a, b *hop) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
+		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
 }
 
 func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries.all()...) }
 
 // result computes all that is known of the hop.
 func (h *hop) result(q Query) Result {
-	r := Result{Hop: h.name, Unfinished: h.unfinished, Confidence: q.Confidence}
+	r := Result{
+		Hop: h.Name, Service: h.Service, Operation: h.Operation, Kind: h.Kind.String(),
+		Unfinished: h.unfinished, Confidence: q.Confidence,
+	}
 	h.fillBuckets(&r, q.Quantiles)
 	r.FirstAttempts, r.Retries = r.Recorded.First.N, r.Recorded.Retries.N
 	r.Attempts = r.FirstAttempts + r.Retries + r.Unfinished
 	h.fillCounts(&r)
-	r.Walls = h.walls()
 	t := h.first.observed().Tails(q.Quantiles, q.Confidence)
 	r.TruncatedShare = share(t.Cut, t.N, q.Confidence)
 	if n := r.FirstAttempts; n > 0 {
 		r.FailedShare = float64(r.Failed.First.N) / float64(n)
 	}
-	tail := tailer{h, q, &r, t}
+	h.fillTail(&r, q, t)
+	return r
+}
+
+// fillTail adds what may be said of the tail: walls, quantiles and warnings. A
+// row of several hops has no tail: each hop has its own walls, and one hop's
+// completed attempts prove nothing of another's cut ones.
+func (h *hop) fillTail(r *Result, q Query, t quantile.Tails) {
+	tail := tailer{hop: h, query: q, r: r}
+	if h.merged > 0 {
+		r.Tail = h.noTail(t.Tails)
+		r.Warnings = tail.warnings()
+		return
+	}
+	tail.tails, tail.groups = t, h.strata.groups()
+	r.Walls, tail.unlisted = h.walls()
 	for _, one := range t.Tails {
 		r.Tail = append(r.Tail, tail.tail(one))
 	}
 	r.Warnings = tail.warnings()
-	return r
+}
+
+func (h *hop) noTail(asked []quantile.Tail) []Tail {
+	var list []Tail
+	for _, q := range asked {
+		none := quantile.Tail{P: q.P, N: q.N, Rank: q.Rank, LowerRank: q.LowerRank, UpperRank: q.UpperRank}
+		list = append(list, Tail{Tail: none, Reason: fmt.Sprintf("%d hops together have no tail: --hops all lists each", h.merged)})
+	}
+	return list
 }
 
 func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
@@ -123,35 +152,4 @@ func share(c, n uint64, confidence quantile.P) Share {
 		s.Lower, s.Upper = quantile.ClopperPearson(c, n, confidence)
 	}
 	return s
-}
-
-// maxWalls is how many known timeouts of one hop are listed; propagated
-// deadlines can make a different one for each attempt.
-const maxWalls = 16
-
-// walls lists the timeouts that cut this hop: the known ones, then those
-// inferred from own cuts without a known timeout.
-func (h *hop) walls() []Wall {
-	var known []Wall
-	source := Recorded
-	if h.timeout > 0 {
-		source = Configured
-	}
-	for ns, n := range h.timeouts.All() {
-		known = append(known, Wall{Timeout: &ns, Source: source, Count: n, From: ns, To: ns})
-	}
-	if h.timeout > 0 && len(known) == 0 {
-		known = append(known, Wall{Timeout: &h.timeout, Source: source, From: h.timeout, To: h.timeout})
-	}
-	if len(known) > maxWalls {
-		slices.SortStableFunc(known, func(a, b Wall) int { return cmp.Compare(b.Count, a.Count) })
-		known = known[:maxWalls]
-		slices.SortFunc(known, func(a, b Wall) int { return cmp.Compare(a.From, b.From) })
-	}
-	completed := quantile.Union{h.first.completed, h.retries.completed}
-	own := quantile.Union{h.first.ownSeen, h.retries.ownSeen}
-	for _, w := range quantile.InferWalls(completed, own) {
-		known = append(known, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})
-	}
-	return known
 }

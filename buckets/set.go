@@ -8,7 +8,7 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Config is what a run tells its buckets.
+// Config is what a run tells its buckets; NewConfig makes one.
 type Config struct {
 	// Timeouts are the configured ones, in nanoseconds by hop name.
 	Timeouts map[string]int64
@@ -28,11 +28,11 @@ func NewConfig(timeouts map[string]int64) Config {
 // own, and they are merged at the end.
 type Set struct {
 	config Config
-	hops   map[string]*hop
-	byDict map[*spans.Dictionary][]*hop
+	hops   map[spans.Hop]*hop
+	bound  map[*spans.Builder][]*hop // the hops of a builder's batches, by index
 	cuts   []heldCut
-	// eligible counts the attempts that hold was to keep, gaveUp that it does
-	// not any more.
+	// eligible counts the attempts that hold was to keep; gaveUp says that they
+	// were too many, so that none is kept.
 	eligible int
 	gaveUp   bool
 }
@@ -42,63 +42,73 @@ func NewSet(c Config) *Set {
 	if c.MaxHeld == 0 {
 		c.MaxHeld = DefaultMaxHeld
 	}
-	return &Set{config: c, hops: map[string]*hop{}, byDict: map[*spans.Dictionary][]*hop{}}
+	return &Set{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
 
 // Add counts the attempts of a batch. It keeps nothing of the batch, which
 // stays the caller's.
 func (s *Set) Add(b *spans.Batch) {
-	hops := s.bind(b)
-	for i, index := range b.Hop {
+	hops := s.hopsOf(b)
+	for row, index := range b.Hop {
 		h := hops[index]
-		a := attempt{
-			duration: b.Duration[i],
-			timeout:  b.Timeout[i],
-			outcome:  spans.Outcome(b.Outcome[i]),
-			cutBy:    spans.CutBy(b.CutBy[i]),
-			failure:  spans.Failure(b.Failure[i]),
-			retry:    b.Retry(i),
-			marked:   b.Marked(i),
+		if h == nil {
+			h = s.hop(b.Hops[index])
+			hops[index] = h
 		}
-		if b.Stratum != nil && !a.retry {
-			a.stratum = h.stratumOf(b.Strata[b.Stratum[i]])
-		}
-		if b.Resolution != nil {
-			h.resolution = max(h.resolution, b.Resolution[i])
-		}
-		if a.outcome != spans.Completed && s.hold(h, a, b, i) {
-			continue
-		}
+		s.addRow(h, b, row)
+	}
+}
+
+func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
+	a := attempt{
+		duration: b.Duration[row],
+		timeout:  b.Timeout[row],
+		outcome:  spans.Outcome(b.Outcome[row]),
+		cutBy:    spans.CutBy(b.CutBy[row]),
+		failure:  spans.Failure(b.Failure[row]),
+		retry:    b.Retry(row),
+		marked:   b.Marked(row),
+	}
+	if b.Stratum != nil && !a.retry {
+		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])
+	}
+	if b.Resolution != nil {
+		h.resolution = max(h.resolution, b.Resolution[row])
+	}
+	if a.outcome == spans.Completed || !s.hold(h, a, b, row) {
 		h.add(a)
 	}
 }
 
-// bind returns the hops of the batch's dictionary by their index.
-func (s *Set) bind(b *spans.Batch) []*hop {
-	hops := s.byDict[b.Lineage]
-	for _, name := range b.Hops[len(hops):] {
-		hops = append(hops, s.hop(name))
+// hopsOf returns the hops of the batch by their index, nil where no row of the
+// hop was seen yet.
+func (s *Set) hopsOf(b *spans.Batch) []*hop {
+	hops := s.bound[b.Lineage]
+	if missing := len(b.Hops) - len(hops); missing > 0 {
+		hops = append(hops, make([]*hop, missing)...)
+		s.bound[b.Lineage] = hops
 	}
-	s.byDict[b.Lineage] = hops
 	return hops
 }
 
-func (s *Set) hop(name string) *hop {
-	h := s.hops[name]
+func (s *Set) hop(id spans.Hop) *hop {
+	h := s.hops[id]
 	if h == nil {
-		h = &hop{name: name, timeout: s.config.Timeouts[name]}
-		s.hops[name] = h
+		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name]}
+		s.hops[id] = h
 	}
 	return h
 }
 
 // Merge moves the attempts of o into s; o must not be used any more.
 func (s *Set) Merge(o *Set) {
-	for name, h := range o.hops {
-		s.hop(name).merge(h)
+	for id, h := range o.hops {
+		s.hop(id).merge(h)
 	}
 	s.cuts = append(s.cuts, o.cuts...)
-	s.eligible += o.eligible
+	if s.eligible += o.eligible; s.tooMany() {
+		s.giveUp()
+	}
 }
 
 // Attempts returns how many attempts were added.
@@ -110,11 +120,24 @@ func (s *Set) Attempts() uint64 {
 	return n
 }
 
-// Names yields the names of all hops, in no order.
-func (s *Set) Names() iter.Seq[string] { return maps.Keys(s.hops) }
+// Names yields the names of all hops, each once, in no order.
+func (s *Set) Names() iter.Seq[string] {
+	names := map[string]bool{}
+	for id := range s.hops {
+		names[id.Name] = true
+	}
+	return maps.Keys(names)
+}
 
 // Has reports whether a hop of that name was seen.
-func (s *Set) Has(name string) bool { return s.hops[name] != nil }
+func (s *Set) Has(name string) bool {
+	for id := range s.hops {
+		if id.Name == name {
+			return true
+		}
+	}
+	return false
+}
 
 func (h *hop) attempts() uint64 {
 	n := h.unfinished + uint64(len(h.held))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -19,6 +20,8 @@ func (t tailer) warnings() []note.Warning {
 		{"is_maximum", t.maxima()},
 		{"wall_does_not_bound", t.beyondWall()},
 		{"duration_covers_more_than_the_call", t.lateCuts()},
+		{"late_cuts_may_mislead", t.cutsMayMislead()},
+		{"walls_omitted", t.wallsOmitted()},
 		{"suspected_unmarked_wall", t.unmarkedWall()},
 		{"cut_below_by_duration", t.belowByDuration()},
 		{"below_unchecked", t.belowUnchecked()},
@@ -34,39 +37,47 @@ func (t tailer) warnings() []note.Warning {
 }
 
 func (t tailer) marksMissing() string {
-	if t.query.Marked || t.r.TruncatedShare.Count > 0 {
+	const missing = "the input has no mark that says which attempts were cut by a timeout: "
+	switch {
+	case t.query.Marked:
 		return ""
+	case t.hop.timeout > 0:
+		return missing + "those of " + durations.Text(t.hop.timeout) + " or more count as cut, but a shorter cut or a failure would stand here as completed"
 	}
-	return "the input has no mark that says which attempts were cut by a timeout: cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
+	return missing + "cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
 }
 
 // failuresExceed names the quantiles that lie among the failures.
 func (t tailer) failuresExceed() string {
-	var hit []string
-	for _, q := range t.tails.Tails {
-		if t.r.FailedShare > 0 && t.r.FailedShare >= q.P.Beyond() {
-			hit = append(hit, q.P.Label())
-		}
+	if t.r.FailedShare == 0 {
+		return ""
 	}
-	if hit == nil {
+	hit := t.labels(func(q quantile.Tail) bool { return t.r.FailedShare >= q.P.Beyond() })
+	if hit == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s of the first attempts failed, as many as lie beyond %s or more: the tail is that of the others",
-		percent(t.r.FailedShare), strings.Join(hit, ", "))
+		ratio.Percent(t.r.FailedShare), hit)
 }
 
+// maxima names the quantiles that n(1-p) < 1 makes the largest value seen.
 func (t tailer) maxima() string {
-	var hit []string
-	for _, q := range t.tails.Tails {
-		if q.IsMaximum && q.Status == quantile.Exact {
-			hit = append(hit, q.P.Label())
-		}
-	}
-	if hit == nil {
+	hit := t.labels(func(q quantile.Tail) bool { return q.IsMaximum && q.Status == quantile.Exact })
+	if hit == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s of only %d first attempts: the value is the largest seen, and the true one is most likely above it",
-		strings.Join(hit, ", "), t.tails.N)
+	return fmt.Sprintf("%s: max of %d first attempts, too few for this quantile; the true value may well lie above it", hit, t.tails.N)
+}
+
+// labels names the quantiles that fit.
+func (t tailer) labels(fits func(quantile.Tail) bool) string {
+	var names []string
+	for _, q := range t.tails.Tails {
+		if fits(q) {
+			names = append(names, q.P.Label())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // beyondWall compares completed attempts with the configured timeout.
@@ -93,6 +104,55 @@ func (t tailer) lateCuts() string {
 		durations.Text(t.r.Truncated.All.Max), durations.Text(wall))
 }
 
+// cutsMayMislead looks for signs that attempts with different timeouts are
+// mixed, of which some are not known. A cut is logged at its timeout or later;
+// a completed attempt with a longer timeout may lie between, and then counts as
+// below the first cut although the cut one need not have been slower. Where
+// nothing lasts longer than the first cut, all may share one timeout, and
+// nothing is said. Only own cuts count: the others end with another call, and no
+// timeout would place them.
+func (t tailer) cutsMayMislead() string {
+	unknown := quantile.Summarize(quantile.Union{t.hop.first.ownSeen}, nil)
+	if unknown.N == 0 || t.hop.merged > 0 {
+		return ""
+	}
+	longest := t.allowed(unknown)
+	if longest-unknown.Min <= max(mixedNS, unknown.Min/mixedShare) {
+		return ""
+	}
+	return fmt.Sprintf("cuts of unknown timeout begin at %s, yet other attempts could take %s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column",
+		durations.Text(unknown.Min), durations.Text(longest))
+}
+
+const (
+	// What lasts this much longer than the first cut had another timeout.
+	mixedShare = 50 // one in 50: 2 %
+	mixedNS    = 1e6
+	// Cuts of one timeout lie this close together, as those of a wall do.
+	wallSpread = 15 // percent
+)
+
+// allowed returns the longest that a first attempt is seen to have been allowed
+// to take, with cuts of unknown timeout.
+func (t tailer) allowed(unknown quantile.Summary) int64 {
+	known := quantile.Summarize(quantile.Union{t.hop.first.knownAt}, nil)
+	longest := max(t.r.Completed.First.Max, known.Max)
+	for _, w := range t.r.Walls {
+		longest = max(longest, w.To)
+	}
+	if (unknown.Max-unknown.Min)/wallSpread > unknown.Min/100 {
+		longest = max(longest, unknown.Max)
+	}
+	return longest
+}
+
+func (t tailer) wallsOmitted() string {
+	if t.unlisted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d different timeouts cut this hop: the %d that cut most attempts are listed", maxWalls+t.unlisted, maxWalls)
+}
+
 // An unmarked wall: this share of the completed values, and at least this many,
 // within 1 % of the largest.
 const (
@@ -103,7 +163,7 @@ const (
 func (t tailer) unmarkedWall() string {
 	n, top := t.r.Completed.All.N, t.r.Completed.All.Max
 	near := top - top/100
-	if n == 0 || top/100 < pow10(t.hop.resolution) {
+	if t.hop.merged > 0 || top/100 < pow10(t.hop.resolution) {
 		return ""
 	}
 	var spike uint64
@@ -135,25 +195,23 @@ func (t tailer) belowByDuration() string {
 }
 
 func (t tailer) belowUnchecked() string {
-	if !t.hop.below.unchecked {
+	below := t.hop.below
+	if below.limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: they count as failed", DefaultMaxHeld)
+	return fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: %d of this hop count as failed",
+		below.limit, below.failures)
 }
 
 // informativeCuts warns where Kaplan-Meier's assumption does not hold.
 func (t tailer) informativeCuts() string {
-	var all, informative uint64
-	for _, c := range t.r.CutBy {
-		all += c.N
-		if c.By == spans.Below || c.By == spans.Caller {
-			informative += c.N
-		}
-	}
-	if informative*10 <= all || !t.hasKM() {
+	cuts := &t.hop.first.cuts
+	informative := cuts[spans.Below] + cuts[spans.Caller]
+	if informative*10 <= t.r.TruncatedShare.Count || !t.hasKM() {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d cuts came from below or from the caller, so they follow slowness: do not read the Kaplan-Meier value alone", informative, all)
+	return fmt.Sprintf("%d of %d cuts came from below or from the caller, so they follow slowness: do not read the Kaplan-Meier value alone",
+		informative, t.r.TruncatedShare.Count)
 }
 
 func (t tailer) hasKM() bool {
@@ -166,10 +224,10 @@ func (t tailer) hasKM() bool {
 }
 
 func (t tailer) tooManyStrata() string {
-	if len(t.hop.strata) <= maxStrata {
+	if !t.hop.strata.tooMany || t.hop.merged > 0 {
 		return ""
 	}
-	return fmt.Sprintf("--by gives %d strata, more than %d: no Kaplan-Meier value", len(t.hop.strata), maxStrata)
+	return fmt.Sprintf("--by gives more than %d strata: no Kaplan-Meier value", maxStrata)
 }
 
 func (t tailer) folded() string {

@@ -16,15 +16,23 @@ type Unit struct {
 // Units lists the units from the smallest to the largest.
 var Units = [...]Unit{{"ns", 0, 1}, {"µs", 3, 1e3}, {"ms", 6, 1e6}, {"s", 9, 1e9}}
 
-// UnitOf returns the largest unit that fits once into ns; ns for 0.
+// UnitOf returns the largest unit that fits once into ns, whatever its sign; ns
+// for 0.
 func UnitOf(ns int64) Unit {
 	u := Units[0]
 	for _, v := range Units {
-		if ns >= v.Scale {
+		if magnitude(ns) >= uint64(v.Scale) {
 			u = v
 		}
 	}
 	return u
+}
+
+func magnitude(ns int64) uint64 {
+	if ns < 0 {
+		return -uint64(ns) // right for the smallest int64 too
+	}
+	return uint64(ns)
 }
 
 // Text writes ns exactly in its largest unit: "5 s", "284.851 ms".
@@ -36,14 +44,15 @@ func Text(ns int64) string {
 // In writes ns exactly in unit u, without the unit's name and without trailing
 // zeros.
 func In(ns int64, u Unit) string {
-	sign := ""
+	scale := uint64(u.Scale)
+	text := strconv.FormatUint(magnitude(ns)/scale, 10)
 	if ns < 0 {
-		sign, ns = "-", -ns
+		text = "-" + text
 	}
-	whole, rest := ns/u.Scale, ns%u.Scale
+	rest := magnitude(ns) % scale
 	if rest == 0 {
-		return sign + strconv.FormatInt(whole, 10)
+		return text
 	}
-	frac := strconv.FormatInt(rest+u.Scale, 10)[1:]
-	return sign + strconv.FormatInt(whole, 10) + "." + strings.TrimRight(frac, "0")
+	fraction := strconv.FormatUint(scale+rest, 10)[1:]
+	return text + "." + strings.TrimRight(fraction, "0")
 }

@@ -1,0 +1,71 @@
+package buckets
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// maxStrata is how many strata of one hop are still worth the name.
+const maxStrata = 1000
+
+// strata groups the first attempts of a hop, for Kaplan-Meier only. Beyond
+// maxStrata it drops all of them: an id that was taken for a group must not fill
+// the memory.
+type strata struct {
+	byName  map[string]*stratum
+	tooMany bool
+}
+
+type stratum struct {
+	name                     string
+	completed, cut, suspects *quantile.Sample
+}
+
+// of returns the stratum of that name, nil where there are too many.
+func (s *strata) of(name string) *stratum {
+	if one := s.byName[name]; one != nil || s.tooMany {
+		return one
+	}
+	if len(s.byName) == maxStrata {
+		s.drop()
+		return nil
+	}
+	if s.byName == nil {
+		s.byName = map[string]*stratum{}
+	}
+	one := &stratum{name: name}
+	s.byName[name] = one
+	return one
+}
+
+func (s *strata) drop() { s.byName, s.tooMany = nil, true }
+
+func (s *strata) merge(o *strata) {
+	if o.tooMany {
+		s.drop()
+	}
+	for name, from := range o.byName {
+		into := s.of(name)
+		if into == nil {
+			return
+		}
+		merge(&into.completed, from.completed)
+		merge(&into.cut, from.cut)
+		merge(&into.suspects, from.suspects)
+	}
+}
+
+// asked reports whether the run has strata.
+func (s *strata) asked() bool { return s.tooMany || len(s.byName) > 0 }
+
+// groups lists the strata by name.
+func (s *strata) groups() []quantile.Stratum {
+	var list []quantile.Stratum
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		one := s.byName[name]
+		list = append(list, quantile.Stratum{Completed: quantile.Union{one.completed}, Cut: quantile.Union{one.cut}})
+	}
+	return list
+}
