@@ -8,8 +8,9 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// maxQuoted is how far a quoted field may run. A quote that is not closed by
-// then is a fault of its line, not the loss of all lines after it.
+// maxQuoted is how long a record with newlines in its quotes may be. A quote
+// that is not closed by then is a fault of its line, not the loss of all lines
+// after it.
 const maxQuoted = 1 << 20
 
 var (
@@ -18,14 +19,22 @@ var (
 	errNoClosing  = errors.New("a quote that is never closed")
 )
 
-// recordEnd returns the length of the CSV record at the start of b, with its
+// cutter finds the ends of CSV records.
+type cutter struct {
+	comma byte
+	limit int // of a record of several lines
+}
+
+func newCutter(comma byte, maxLine int) cutter { return cutter{comma, min(maxQuoted, maxLine)} }
+
+// recordEnd returns the length of the record at the start of b, with its
 // newline. It returns 0 if that depends on bytes that are still to come; at the
-// end of the input (final) it never does. A record with an unclosed quote ends
-// with its line.
-func recordEnd(b []byte, comma byte, final bool) int {
+// end of the input (final) it never does. Where quotes go wrong the record ends
+// with its first line.
+func (c cutter) recordEnd(b []byte, final bool) int {
 	line := bytes.IndexByte(b, '\n') + 1
 	if line == 0 {
-		if final || len(b) > maxQuoted {
+		if final {
 			return len(b)
 		}
 		return 0
@@ -33,40 +42,63 @@ func recordEnd(b []byte, comma byte, final bool) int {
 	if bytes.IndexByte(b[:line], '"') < 0 {
 		return line
 	}
-	return quotedEnd(b, comma, line, final)
-}
-
-// quotedEnd is recordEnd for a record whose first line has quotes. A quote
-// opens a field only as its first byte.
-func quotedEnd(b []byte, comma byte, line int, final bool) int {
-	for i, start := 0, true; i < len(b); i++ {
-		switch c := b[i]; {
-		case start && c == '"':
-			n := closing(b[i+1 : min(len(b), i+maxQuoted)])
-			if n < 0 {
-				if final || len(b)-i >= maxQuoted {
-					return line
-				}
-				return 0
-			}
-			i += n + 1
-			start = false
-		case c == '\n':
-			return i + 1
-		default:
-			start = c == comma
-		}
-	}
-	if final {
-		return len(b)
+	n, decided := c.quotedEnd(b[:min(len(b), c.limit)], final && len(b) < c.limit)
+	switch {
+	case n > 0:
+		return n
+	case decided || final || len(b) >= c.limit:
+		return line
 	}
 	return 0
 }
 
+// quotedEnd returns the length of a record with quotes. It is 0 if b ends before
+// the record does, or, decided, if its quotes are wrong. A quote opens a field
+// only as its first byte.
+func (c cutter) quotedEnd(b []byte, final bool) (n int, decided bool) {
+	start := true
+	for i := len(b) - len(bytes.TrimPrefix(b, byteOrderMark)); i < len(b); i++ {
+		switch {
+		case start && b[i] == '"':
+			n := closing(b[i+1:])
+			if n < 0 {
+				return 0, false
+			}
+			i += n + 1
+			if ends, decided := c.endsField(b[i+1:], final); !ends {
+				return 0, decided
+			}
+			start = false
+		case b[i] == '\n':
+			return i + 1, true
+		default:
+			start = b[i] == c.comma
+		}
+	}
+	if final {
+		return len(b), true
+	}
+	return 0, false
+}
+
+// endsField reports whether b may follow a closing quote.
+func (c cutter) endsField(b []byte, final bool) (ends, decided bool) {
+	switch {
+	case len(b) == 0:
+		return final, final
+	case b[0] == c.comma || b[0] == '\n':
+		return true, true
+	case b[0] != '\r':
+		return false, true
+	case len(b) == 1:
+		return final, final
+	}
+	return b[1] == '\n', true
+}
+
 // closing returns the index of the quote that ends a field whose opening quote
-// stood before b, -1 if it is not there. A doubled quote is a quote. At the end
-// of b a quote is taken as closing only by luck of the next byte, so the caller
-// sees it as undecided unless more follows.
+// stood before b, -1 if it is not there. A doubled quote is a quote, so that one
+// at the end of b closes the field only if nothing follows.
 func closing(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')
@@ -82,20 +114,18 @@ func closing(b []byte) int {
 	return -1
 }
 
-// csvBoundary returns the boundary function for one delimiter.
-func csvBoundary(comma byte) func([]byte) int {
-	return func(b []byte) int {
-		if bytes.IndexByte(b, '"') < 0 {
-			return lastNewline(b)
+// boundary returns the length of the longest run of whole records.
+func (c cutter) boundary(b []byte) int {
+	if bytes.IndexByte(b, '"') < 0 {
+		return lastNewline(b)
+	}
+	whole := 0
+	for {
+		n := c.recordEnd(b[whole:], false)
+		if n == 0 {
+			return whole
 		}
-		whole := 0
-		for {
-			n := recordEnd(b[whole:], comma, false)
-			if n == 0 {
-				return whole
-			}
-			whole += n
-		}
+		whole += n
 	}
 }
 
@@ -140,6 +170,9 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 	if bytes.IndexByte(field, '"') >= 0 {
 		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
 	}
+	if bytes.IndexByte(field, '\r') >= 0 {
+		field = bytes.ReplaceAll(field, []byte("\r\n"), newline)
+	}
 	switch {
 	case len(after) == 0:
 		return field, nil, nil
@@ -151,19 +184,19 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 
 // header is the first record of a CSV file: what its columns mean.
 type header struct {
+	cutter
 	lines, bytes int64  // of the file up to the end of the header
 	raw          []byte // as it stands in the file, without the line's end
-	comma        byte
 	keys         []*keyInfo
 }
 
-func newHeader(raw []byte, comma byte, f *Fields) (*header, error) {
+func newHeader(raw []byte, c cutter, f *Fields) (*header, error) {
 	raw = trimLineEnd(bytes.TrimPrefix(raw, byteOrderMark))
-	names, err := splitFields(raw, comma, nil)
+	names, err := splitFields(raw, c.comma, nil)
 	if err != nil {
 		return nil, err
 	}
-	h := &header{raw: bytes.Clone(raw), comma: comma}
+	h := &header{cutter: c, raw: bytes.Clone(raw)}
 	for _, n := range names {
 		name := string(bytes.TrimSpace(n))
 		h.keys = append(h.keys, &keyInfo{path: name, uses: f.look(name)})
@@ -180,11 +213,7 @@ func trimLineEnd(b []byte) []byte {
 func (h *header) read(cells [][]byte, rec *record) {
 	for i, key := range h.keys {
 		for _, u := range key.uses {
-			if len(cells[i]) > 0 || u.role == Hop {
-				rec.put(u, key, text, cells[i])
-			} else if 1<<u.role&evidenceRoles != 0 {
-				rec.put(u, key, null, nil)
-			}
+			rec.put(u, key, text, cells[i])
 		}
 	}
 }
@@ -206,15 +235,17 @@ func (d *delimited) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []
 	h := c.File.header
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
-		raw := data[:recordEnd(data, h.comma, true)]
+		raw := data[:h.recordEnd(data, true)]
 		data = data[len(raw):]
-		open := c.Open && len(data) == 0
-		if hop, bad := d.record(h, raw, open, c.Cut); bad != nil {
-			t.Incomplete = t.Incomplete || bad.reason == Incomplete
+		hop, bad := d.record(c, raw, c.Open && len(data) == 0)
+		switch {
+		case bad != nil:
 			t.reject(line, offset, bad)
-		} else if hop != nil {
+		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
 			emit(&d.rec, &d.row, hop)
+		default:
+			t.blank()
 		}
 		line += int64(bytes.Count(raw, newline))
 		offset += int64(len(raw))
@@ -222,15 +253,18 @@ func (d *delimited) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []
 }
 
 // record decodes one record; it returns neither hop nor fault for a blank line.
-func (d *delimited) record(h *header, raw []byte, open, cut bool) (hop []byte, bad *fault) {
-	raw = trimLineEnd(bytes.TrimPrefix(raw, byteOrderMark))
-	if len(bytes.TrimSpace(raw)) == 0 {
-		d.tally.blank()
+// An open record is the last one, without a newline.
+func (d *delimited) record(c *Chunk, raw []byte, open bool) (hop []byte, bad *fault) {
+	h := c.File.header
+	switch {
+	case blank(raw):
 		return nil, nil
-	}
-	if open && cut {
+	case c.File.tooLong(raw):
+		return nil, tooLong(raw)
+	case open && c.Cut:
 		return nil, &fault{Incomplete, "the input breaks off inside the record"}
 	}
+	raw = trimLineEnd(bytes.TrimPrefix(raw, byteOrderMark))
 	cells, err := splitFields(raw, h.comma, d.cells[:0])
 	d.cells = cells
 	if bad := h.check(raw, cells, err, open); bad != nil {
@@ -256,56 +290,63 @@ func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *fault 
 	return nil
 }
 
-// sniffDelimited looks for a header with a hop and a duration.
+// sniffDelimited looks for a header with a hop and a duration, and for a first
+// row that shows how its numbers are written.
 func sniffDelimited(comma byte) func([]byte, *Fields) sniffed {
 	return func(head []byte, f *Fields) sniffed {
-		h, rest, err := findHeader(head, comma, f)
+		h, rest, err := findHeader(head, newCutter(comma, maxQuoted), f)
 		if err != nil {
 			return sniffed{why: err.Error()}
 		}
 		if len(h.keys) < 2 {
 			return sniffed{why: "the first line has only one column"}
 		}
-		rec, seen := &record{}, map[string]*keyInfo{}
+		seen := map[string]*keyInfo{}
 		for i, key := range h.keys {
 			seen[key.path] = h.keys[i]
 		}
-		h.read(h.firstRow(rest), rec)
-		return sniffed{}.judge(rec, seen)
+		rec := &record{}
+		h.read(make([][]byte, len(h.keys)), rec)
+		s := judge(rec, seen)
+		if h.firstMeasured(rest, rec) {
+			s.unitless = unitless(rec)
+		}
+		return s
 	}
 }
 
-// firstRow returns the cells of the first row that fits the header, to see how
-// values are written. Cells without a value say only that the column is there.
-func (h *header) firstRow(b []byte) [][]byte {
-	cells := make([][]byte, len(h.keys))
+// firstMeasured reads the first row that can be an attempt into rec.
+func (h *header) firstMeasured(b []byte, rec *record) bool {
+	var cells [][]byte
 	for len(b) > 0 {
-		n := recordEnd(b, h.comma, true)
-		row, err := splitFields(trimLineEnd(b[:n]), h.comma, nil)
-		if err == nil && len(row) == len(h.keys) {
-			cells = row
-			break
+		n := h.recordEnd(b, true)
+		row, err := splitFields(trimLineEnd(b[:n]), h.comma, cells[:0])
+		b, cells = b[n:], row
+		if err != nil || len(row) != len(h.keys) {
+			continue
 		}
-		b = b[n:]
-	}
-	for i, c := range cells {
-		if len(c) == 0 {
-			cells[i] = []byte("0s")
+		rec.reset()
+		h.read(row, rec)
+		if rec.measured() {
+			return true
 		}
 	}
-	return cells
+	return false
 }
 
 // findHeader parses the first record that is not blank and returns what follows
 // it.
-func findHeader(head []byte, comma byte, f *Fields) (*header, []byte, error) {
+func findHeader(head []byte, c cutter, f *Fields) (*header, []byte, error) {
 	for len(head) > 0 {
-		n := recordEnd(head, comma, true)
-		if len(bytes.TrimSpace(bytes.TrimPrefix(head[:n], byteOrderMark))) > 0 {
-			h, err := newHeader(head[:n], comma, f)
+		n := c.recordEnd(head, true)
+		if !blank(head[:n]) {
+			h, err := newHeader(head[:n], c, f)
 			return h, head[n:], err
 		}
 		head = head[n:]
 	}
 	return nil, nil, errors.New("there is no first line")
 }
+
+// blank reports whether a line has nothing in it.
+func blank(b []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(b, byteOrderMark))) == 0 }

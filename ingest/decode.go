@@ -24,7 +24,7 @@ func NewDecoder(c Config, b *spans.Builder, keepRejects bool) *Decoder {
 func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 	t := &Tally{Chunk: c, keepAll: d.keepRejects}
 	if c.skipped > 0 {
-		t.reject(c.Line, c.Offset, &fault{LineTooLong, tooLong(c.skipped)})
+		t.reject(c.Line, c.Offset, overlong(c.skipped))
 		return t
 	}
 	dec := d.decoders[c.File.format]
@@ -34,17 +34,17 @@ func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 	}
 	dec.decode(c, t, func(rec *record, row *spans.Row, hop []byte) {
 		t.accept(rec)
-		t.basis |= d.fields.timeBasis(rec)
-		d.append(rec, row, hop, yield)
+		d.append(c.File.Index, rec, row, hop, yield)
 	})
 	return t
 }
 
-func (d *Decoder) append(rec *record, row *spans.Row, hop []byte, yield func(*spans.Batch)) {
-	if d.builder.Full(len(row.Trace)) {
+func (d *Decoder) append(file int32, rec *record, row *spans.Row, hop []byte, yield func(*spans.Batch)) {
+	if d.builder.Full(row) {
 		yield(d.builder.Batch())
 	}
 	row.Hop = d.builder.Hop(hop)
+	row.File = file
 	if d.builder.Columns().Has(spans.Strata) {
 		row.Stratum = d.builder.Stratum(rec.get(Stratum).raw)
 	}

@@ -55,6 +55,7 @@ type span struct {
 	ns         int64
 	rounded    bool
 	resolution uint8
+	own        bool // the value stated its unit
 }
 
 // parseDuration reads a duration: a number in the given unit, or text with its
@@ -71,9 +72,6 @@ func parseDuration(b []byte, unit Unit) (span, error) {
 	}
 	if n == len(b) {
 		return bareDuration(d, unit)
-	}
-	if d.negative {
-		return span{}, errNegative
 	}
 	return parseUnits(b)
 }
@@ -101,11 +99,11 @@ func bareDuration(d decimal, unit Unit) (span, error) {
 	if unit == NoUnitGiven {
 		return span{}, errNoUnit
 	}
-	if d.negative && d.mantissa != 0 || d.exponent == 0 && d.mantissa >= wrapped {
+	if d.exponent == 0 && d.mantissa >= wrapped {
 		return span{}, errNegative
 	}
 	ns, exact, err := d.nanoseconds(int(unit))
-	return span{ns, !exact, resolutionOf(d, unit)}, err
+	return span{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
 }
 
 func resolutionOf(d decimal, unit Unit) uint8 {
@@ -115,27 +113,35 @@ func resolutionOf(d decimal, unit Unit) uint8 {
 // parseOddDuration reads what does not start with a digit: ISO 8601, and the
 // words that loggers write for numbers that are none.
 func parseOddDuration(b []byte) (span, error) {
-	text := bytes.ToLower(bytes.TrimLeft(b, "+-"))
-	switch string(text) {
-	case "nan", "inf", "infinity":
-		return span{}, errInfinite
+	for _, word := range [...]string{"nan", "inf", "infinity"} {
+		if bytes.EqualFold(bytes.TrimLeft(b, "+-"), []byte(word)) {
+			return span{}, errInfinite
+		}
 	}
 	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') && (b[1] == 'T' || b[1] == 't') {
 		return parseUnits(b[2:])
 	}
 	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
-		return span{}, errNegative
+		return negated(parseOddDuration(b[1:]))
 	}
 	return span{}, errNotNumber
+}
+
+// negated is a duration with a minus before it: no duration, but for 0.
+func negated(s span, err error) (span, error) {
+	if err == nil && s.ns > 0 {
+		return span{}, errNegative
+	}
+	return s, err
 }
 
 // parseUnits adds up numbers with units, such as "1m30.5s", "295 µs" or the
 // "1H2M3.5S" of ISO 8601.
 func parseUnits(b []byte) (total span, err error) {
-	total.resolution = math.MaxUint8
+	total.resolution, total.own = math.MaxUint8, true
 	for len(b) > 0 {
 		d, n, err := scanDecimal(b)
-		if err != nil || d.negative {
+		if err != nil {
 			return span{}, errNotNumber
 		}
 		b = bytes.TrimLeft(b[n:], " ")
@@ -148,11 +154,14 @@ func parseUnits(b []byte) (total span, err error) {
 		if total.ns > math.MaxInt64-part.ns {
 			return span{}, errTooLarge
 		}
-		total = span{total.ns + part.ns, total.rounded || part.rounded, min(total.resolution, part.resolution)}
+		total.ns += part.ns
+		total.rounded = total.rounded || part.rounded
+		total.resolution = min(total.resolution, part.resolution)
 	}
 	return total, nil
 }
 
+// unitWord is what stands before the next blank, point or digit.
 func unitWord(b []byte) []byte {
 	n := 0
 	for n < len(b) && b[n] != ' ' && b[n] != '.' && b[n]-'0' > 9 {
@@ -161,33 +170,22 @@ func unitWord(b []byte) []byte {
 	return b[:n]
 }
 
+// inUnit is a number in the unit that word names: one of ParseUnit's, or m, h
+// and the capitals of ISO 8601.
 func inUnit(d decimal, word []byte) (span, error) {
-	name := string(word)
-	if len(name) == 1 {
-		name = string(word[0] | 0x20)
-	}
-	times := uint64(1)
-	unit, ok := ParseUnit(name)
-	if !ok {
-		switch name {
-		case "m":
-			times = 60
-		case "h":
-			times = 3600
-		default:
+	times, unit := uint64(1), Seconds
+	switch string(word) {
+	case "m", "M":
+		times = 60
+	case "h", "H":
+		times = 3600
+	case "S":
+	default:
+		var ok bool
+		if unit, ok = ParseUnit(string(word)); !ok {
 			return span{}, errNotNumber
 		}
-		unit = Seconds
 	}
-	return d.times(times, unit)
-}
-
-// times is for minutes and hours, which are no powers of ten.
-func (d decimal) times(n uint64, unit Unit) (span, error) {
-	if n > 1 && d.mantissa > math.MaxUint64/n {
-		return span{}, errTooLarge
-	}
-	d.mantissa *= n
-	ns, exact, err := d.nanoseconds(int(unit))
-	return span{ns, !exact, resolutionOf(d, unit)}, err
+	ns, exact, err := d.scale(times, int(unit))
+	return span{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
 }

@@ -91,7 +91,8 @@ type FieldFlag struct {
 	Unit Unit
 }
 
-// ParseField reads the value of --field.
+// ParseField reads the value of --field. What follows the last colon is a unit
+// only for a role that has one; keys may hold colons.
 func ParseField(s string) (FieldFlag, error) {
 	name, key, ok := strings.Cut(s, "=")
 	i := slices.IndexFunc(settable, func(r Role) bool { return r.String() == name })
@@ -99,7 +100,7 @@ func ParseField(s string) (FieldFlag, error) {
 		return FieldFlag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s", s, settableNames())
 	}
 	f := FieldFlag{Role: settable[i], Key: key, Unit: NoUnitGiven}
-	if at := strings.LastIndexByte(key, ':'); at > 0 {
+	if at := strings.LastIndexByte(key, ':'); at > 0 && slices.Contains(timed, f.Role) {
 		if u, ok := ParseUnit(key[at+1:]); ok {
 			f.Key, f.Unit = key[:at], u
 		}
@@ -152,8 +153,8 @@ func NewFields(c FieldConfig) *Fields {
 			f.addCandidates(Role(role), keys)
 		}
 	}
-	for _, flag := range c.Fields {
-		f.add(f.exact, flag.Key, use{role: flag.Role, unit: f.defaultUnit(flag), first: f.firstAttempt(flag.Key)})
+	for i, flag := range c.Fields {
+		f.add(f.exact, flag.Key, use{flag.Role, uint16(i), f.defaultUnit(flag), f.firstAttempt(flag.Key)})
 	}
 	if c.By != "" {
 		f.add(f.exact, c.By, use{role: Stratum})

@@ -42,7 +42,8 @@ func delimitedFormat(name string, comma byte) format {
 		name:  name,
 		sniff: sniffDelimited(comma),
 		open: func(f *File, fields *Fields) (func([]byte) int, error) {
-			return csvBoundary(comma), f.takeHeader(comma, fields)
+			c := newCutter(comma, f.maxLine)
+			return c.boundary, f.takeHeader(c, fields)
 		},
 		newDecoder: func(f *Fields, c spans.Columns) decoder { return newDelimited(f, c) },
 	}
@@ -60,8 +61,8 @@ func FormatNames() []string {
 // sniffed is what a look at the head of a file told about one format.
 type sniffed struct {
 	mine     bool
-	why      string // why not
-	unitless string // the key of the duration, if its unit is not known
+	why      string     // why not
+	unitless *UnitError // set if the unit of durations is not known
 }
 
 // UnknownFormatError says per format why a file is not of it.
@@ -76,11 +77,19 @@ func (e *UnknownFormatError) Error() string {
 }
 
 // UnitError says that a duration has no unit. The tool does not guess one.
-type UnitError struct{ Path, Key string }
+type UnitError struct {
+	Path, Key string
+	Role      Role // of the field: Duration, Start or End
+}
 
 func (e *UnitError) Error() string {
-	return fmt.Sprintf("%s: the field %q holds bare numbers and its unit is not known: give --unit ns|us|ms|s, or --field duration=%s:UNIT",
-		e.Path, e.Key, e.Key)
+	remedy := fmt.Sprintf("--field %s=%s:UNIT", e.Role, e.Key)
+	if e.Role == Duration {
+		remedy = "--unit ns|us|ms|s, or " + remedy
+	} else {
+		remedy += " with ns, us, ms or s"
+	}
+	return fmt.Sprintf("%s: the field %q holds bare numbers and its unit is not known: give %s", e.Path, e.Key, remedy)
 }
 
 // detect finds the format of a file from its first bytes. A format that the
@@ -94,8 +103,9 @@ func detect(path string, head []byte, named string, fields *Fields) (*format, er
 		}
 		s := f.sniff(head, fields)
 		switch {
-		case s.unitless != "":
-			return nil, &UnitError{path, s.unitless}
+		case s.unitless != nil:
+			s.unitless.Path = path
+			return nil, s.unitless
 		case s.mine || named != "":
 			return f, nil
 		}

@@ -20,7 +20,7 @@ type members struct {
 func newMembers(src *bufio.Reader, f *File) (*members, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
-		return nil, whole(err)
+		return nil, err
 	}
 	z.Multistream(false)
 	return &members{src, z, f}, nil
@@ -49,7 +49,7 @@ func (m *members) next() error {
 		return io.EOF
 	}
 	if err := m.z.Reset(m.src); err != nil {
-		return whole(err)
+		return err
 	}
 	m.z.Multistream(false)
 	return nil
@@ -62,12 +62,4 @@ func (m *members) tail() string {
 		return "zero padding"
 	}
 	return "bytes that are no gzip member"
-}
-
-// whole makes sure that a stream which ends too early does not look ended.
-func whole(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

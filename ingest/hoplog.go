@@ -26,58 +26,67 @@ func (a *attempts) row(rec *record, r *spans.Row) (hop []byte, bad *fault) {
 	*r = spans.Row{}
 	hop = bytes.TrimSpace(rec.get(Hop).raw)
 	if len(hop) == 0 {
-		return nil, &fault{NoHop, "no hop: " + missing(rec, Hop)}
+		return nil, &fault{NoHop, "no hop: " + missingHop(rec)}
 	}
-	if bad = a.duration(rec, r); bad != nil {
+	length, bad := readLength(rec)
+	if bad != nil {
 		return nil, bad
 	}
-	if bad = a.outcome(rec, r); bad != nil {
+	r.Duration, r.Resolution, r.HasDuration = length.ns, length.resolution, true
+	if bad = outcome(rec, r); bad != nil {
 		return nil, bad
 	}
-	if bad = a.retry(rec, r); bad != nil {
+	if bad = readRetry(rec, r); bad != nil {
 		return nil, bad
 	}
 	a.timeout(rec, r)
 	a.optional(rec, r)
-	a.tally.DuplicateKeys += int64(rec.duplicates)
+	a.note(rec, r, length)
 	return hop, nil
 }
 
-func missing(rec *record, role Role) string {
-	if rec.has&(1<<role) == 0 {
+func missingHop(rec *record) string {
+	if rec.has&(1<<Hop) == 0 {
 		return "none of the known keys is there"
 	}
-	return rec.get(role).key.path + " is empty"
+	return rec.get(Hop).key.path + " is empty"
 }
 
-// duration takes the duration as logged, else end less start.
-func (a *attempts) duration(rec *record, r *spans.Row) *fault {
-	r.HasDuration = true
+// readLength takes the duration as logged, else end less start.
+func readLength(rec *record) (span, *fault) {
 	v := rec.get(Duration)
 	if v.empty() {
-		return a.fromTimes(rec, r)
+		return fromTimes(rec)
 	}
 	s, err := parseDuration(v.raw, v.use.unit)
-	if err == nil && (v.kind == boolTrue || v.kind == boolFalse) {
-		err = errNotNumber
-	}
 	if err != nil {
-		return durationFault(v, err)
+		return span{}, durationFault(v, err)
 	}
-	a.note(s.rounded, v.use.unit)
-	r.Duration, r.Resolution = s.ns, s.resolution
-	return nil
+	return s, nil
 }
 
-func (a *attempts) note(rounded bool, unit Unit) {
-	if rounded {
-		a.tally.Rounded++
+// note adds what was odd about an accepted record, and how it was read.
+func (a *attempts) note(rec *record, r *spans.Row, length span) {
+	t := a.tally
+	t.DuplicateKeys += rec.duplicates
+	if length.rounded {
+		t.Rounded++
 	}
-	if unit == NoUnitGiven {
-		a.tally.units |= unitInValue
+	if length.own {
+		t.units |= unitInValue
 	} else {
-		a.tally.units |= unitBit(unit)
+		t.units |= unitBit(rec.get(Duration).use.unit)
 	}
+	if r.Marked {
+		t.marks |= rec.marksUsed()
+	}
+	if r.Outcome == spans.Failed && speaksOfTimeout(rec.get(Error).raw) {
+		t.TimeoutTexts++
+	}
+	if r.HasAttempt && r.Attempt < int64(rec.get(Attempt).use.first) {
+		t.ZeroAttempts++
+	}
+	t.basis |= a.fields.timeBasis(rec)
 }
 
 func durationFault(v *value, err error) *fault {
@@ -88,11 +97,11 @@ func durationFault(v *value, err error) *fault {
 	case errors.Is(err, errNoUnit):
 		reason = NoUnit
 	}
-	return &fault{reason, quote(v) + ": " + err.Error()}
+	return &fault{reason, shown(v) + ": " + err.Error()}
 }
 
-// quote shows a value with its key, shortened.
-func quote(v *value) string {
+// shown is a value with its key, shortened.
+func shown(v *value) string {
 	raw := v.raw
 	if len(raw) > 60 {
 		raw = append(bytes.Clone(raw[:60]), "…"...)
@@ -101,93 +110,78 @@ func quote(v *value) string {
 }
 
 // fromTimes is the way of logs with a start and an end and no duration.
-func (a *attempts) fromTimes(rec *record, r *spans.Row) *fault {
+func fromTimes(rec *record) (span, *fault) {
 	start, end := rec.get(Start), rec.get(End)
 	if start.empty() || end.empty() {
-		return &fault{NoDuration, "neither a duration nor both start and end"}
+		return span{}, &fault{NoDuration, "neither a duration nor both start and end"}
 	}
-	from, err := parseMoment(start)
+	from, err := unguessed(start)
 	if err != nil {
-		return timeFault(start, err)
+		return span{}, timeFault(start, err)
 	}
-	to, err := parseMoment(end)
+	to, err := unguessed(end)
 	if err != nil {
-		return timeFault(end, err)
+		return span{}, timeFault(end, err)
 	}
-	if to < from {
-		return &fault{NegativeDuration, quote(end) + " is before " + quote(start)}
+	if to.ns < from.ns {
+		return span{}, &fault{NegativeDuration, shown(end) + " is before " + shown(start)}
 	}
-	if from < 0 && to > math.MaxInt64+from {
-		return &fault{BadDuration, errTooLarge.Error()}
+	if from.ns < 0 && to.ns > math.MaxInt64+from.ns {
+		return span{}, &fault{BadDuration, shown(start) + ", " + shown(end) + ": " + errTooLarge.Error()}
 	}
-	a.note(false, NoUnitGiven)
-	r.Duration = to - from
-	return nil
+	return span{ns: to.ns - from.ns, own: true, resolution: max(from.resolution, to.resolution)}, nil
 }
 
-// parseMoment reads a time on which a duration rests, so a bare number's unit
-// is not guessed.
-func parseMoment(v *value) (int64, error) {
+// unguessed reads a time on which a duration rests, so a bare number's unit is
+// not guessed.
+func unguessed(v *value) (moment, error) {
 	if v.use.unit == NoUnitGiven {
 		if _, err := parseDecimal(bytes.TrimSpace(v.raw)); err == nil {
-			return 0, errNoUnit
+			return moment{}, errNoUnit
 		}
 	}
-	return parseInstant(v.raw, v.use.unit)
+	return parseMoment(v.raw, v.use.unit)
 }
 
 func timeFault(v *value, err error) *fault {
 	if errors.Is(err, errNoUnit) {
-		return &fault{NoUnit, quote(v) + ": " + err.Error()}
+		return &fault{NoUnit, shown(v) + ": " + err.Error()}
 	}
-	return &fault{BadTime, quote(v) + ": " + err.Error()}
+	return &fault{BadTime, shown(v) + ": " + err.Error()}
 }
 
-func (a *attempts) outcome(rec *record, r *spans.Row) *fault {
+func outcome(rec *record, r *spans.Row) *fault {
 	v, marked, ok := rec.judge()
 	if !ok {
-		return &fault{BadMark, quote(rec.get(TruncatedMark)) + ": neither yes nor no"}
+		return &fault{BadMark, shown(rec.get(TruncatedMark)) + ": neither yes nor no"}
 	}
 	r.Outcome, r.CutBy, r.Failure, r.Marked = v.outcome, v.cutBy, v.failure, marked
-	if marked {
-		a.noteMark(rec)
-	}
-	if v.failure == spans.OtherFailure && speaksOfTimeout(rec.get(Error)) {
-		a.tally.TimeoutTexts++
-	}
 	return nil
 }
 
 // speaksOfTimeout spots error messages about timeouts. A message is no mark
 // ("timeout=30s" in a dump of settings matches too), but who logs only messages
 // should know that cuts may hide among the failures.
-func speaksOfTimeout(v *value) bool {
-	lower := bytes.ToLower(v.raw)
-	for _, word := range [...]string{"timeout", "timed out", "deadline exceeded"} {
-		if bytes.Contains(lower, []byte(word)) {
-			return true
-		}
-	}
-	return false
+func speaksOfTimeout(message []byte) bool {
+	return containsFold(message, "timeout") || containsFold(message, "timed out") || containsFold(message, "deadline exceeded")
 }
 
-func (a *attempts) noteMark(rec *record) {
-	if _, isMark := rec.timeoutMark(); isMark || rec.has&(1<<TruncatedMark) != 0 {
-		a.tally.marks |= markField
-	} else {
-		a.tally.marks |= markRules
+// marksUsed tells an explicit mark from other evidence.
+func (r *record) marksUsed() uint8 {
+	if _, isMark := r.timeoutMark(); isMark || r.has&(1<<TruncatedMark) != 0 {
+		return markField
 	}
+	return markRules
 }
 
 // retry takes the retry mark where there is one, else the attempt's number.
-func (a *attempts) retry(rec *record, r *spans.Row) *fault {
-	if mark := rec.get(RetryMark); mark.kind > null {
-		yes, ok := mark.yes()
-		if !ok {
-			return &fault{BadMark, quote(mark) + ": neither yes nor no"}
-		}
-		r.Retry = yes
+func readRetry(rec *record, r *spans.Row) *fault {
+	mark := rec.get(RetryMark)
+	yes, ok := mark.yes()
+	if !ok {
+		return &fault{BadMark, shown(mark) + ": neither yes nor no"}
 	}
+	r.Retry = yes
 	v := rec.get(Attempt)
 	if v.empty() {
 		return nil
@@ -195,13 +189,10 @@ func (a *attempts) retry(rec *record, r *spans.Row) *fault {
 	d, err := parseDecimal(bytes.TrimSpace(v.raw))
 	n, exact, tooLarge := d.nanoseconds(0)
 	if err != nil || !exact || tooLarge != nil {
-		return &fault{BadAttempt, quote(v) + ": not a count"}
+		return &fault{BadAttempt, shown(v) + ": not a count"}
 	}
 	r.Attempt, r.HasAttempt = n, true
-	if n < int64(v.use.first) {
-		a.tally.ZeroAttempts++
-	}
-	if rec.get(RetryMark).kind <= null {
+	if mark.empty() {
 		r.Retry = n > int64(v.use.first)
 	}
 	return nil
@@ -258,15 +249,15 @@ func (a *attempts) start(rec *record, r *spans.Row) {
 		if v.empty() {
 			continue
 		}
-		t, err := parseInstant(v.raw, v.use.unit)
-		if err != nil || s.isEnd && t < math.MinInt64+r.Duration {
+		t, err := parseMoment(v.raw, v.use.unit)
+		if err != nil || s.isEnd && t.ns < math.MinInt64+r.Duration {
 			a.tally.UnreadTimes++
 			continue
 		}
 		if s.isEnd {
-			t -= r.Duration
+			t.ns -= r.Duration
 		}
-		r.Start, r.HasStart = t, true
+		r.Start, r.HasStart = t.ns, true
 		return
 	}
 }
@@ -274,12 +265,12 @@ func (a *attempts) start(rec *record, r *spans.Row) {
 // timeBasis says which reading of time a record's fields allow.
 func (f *Fields) timeBasis(rec *record) uint8 {
 	switch {
-	case rec.has&(1<<Start) != 0:
+	case rec.known(Start):
 		return basisStart
-	case rec.has&(1<<End) != 0:
+	case rec.known(End):
 		return basisEnd
-	case rec.has&(1<<Time) == 0:
-		return basisNone
+	case !rec.known(Time):
+		return 0
 	case f.config.TimeIs == "start":
 		return basisStart
 	}

@@ -8,42 +8,28 @@ import (
 
 var errNotTime = errors.New("not a time")
 
-// parseInstant reads a moment as nanoseconds since the Unix epoch: RFC 3339
-// text, or a number in the given unit. An epoch number without a unit is told
-// from its size, which for any date from 2001 to 2286 is unambiguous; anything
-// smaller is errNoUnit.
-func parseInstant(b []byte, unit Unit) (int64, error) {
+// moment is a point in time: nanoseconds since the Unix epoch, and the power of
+// ten of the last digit written.
+type moment struct {
+	ns         int64
+	resolution uint8
+}
+
+// parseMoment reads RFC 3339 text, or a number in the given unit. An epoch
+// number without a unit is told from its size, which for any date from 2001 to
+// 2286 is unambiguous; anything smaller is errNoUnit.
+func parseMoment(b []byte, unit Unit) (moment, error) {
 	b = bytes.TrimSpace(b)
 	if d, err := parseDecimal(b); err == nil {
 		return epoch(d, unit)
 	}
-	t, err := parseClock(string(b))
-	if err != nil || t.Year() < 1678 || t.Year() > 2261 {
-		return 0, errNotTime
-	}
-	return t.UnixNano(), nil
+	return parseClock(b)
 }
 
-// parseClock accepts RFC 3339 and its common relatives: a space for the T, no
-// zone (read as UTC), a zone without a colon.
-func parseClock(s string) (t time.Time, err error) {
-	for _, layout := range clockLayouts {
-		if t, err = time.Parse(layout, s); err == nil {
-			return t, nil
-		}
-	}
-	return t, err
-}
-
-var clockLayouts = [...]string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05.999999999Z07:00",
-	"2006-01-02 15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
-}
-
-func epoch(d decimal, unit Unit) (int64, error) {
+func epoch(d decimal, unit Unit) (moment, error) {
 	if unit == NoUnitGiven {
 		if unit = epochUnit(d); unit == NoUnitGiven {
-			return 0, errNoUnit
+			return moment{}, errNoUnit
 		}
 	}
 	negative := d.negative
@@ -52,7 +38,7 @@ func epoch(d decimal, unit Unit) (int64, error) {
 	if negative {
 		ns = -ns
 	}
-	return ns, err
+	return moment{ns, resolutionOf(d, unit)}, err
 }
 
 // epochUnit tells the unit of a modern epoch number from its whole seconds,
@@ -72,4 +58,88 @@ func epochUnit(d decimal) Unit {
 		return Nanoseconds
 	}
 	return NoUnitGiven
+}
+
+// clock is a text that is read as a date and a time of day from its front.
+type clock struct {
+	b   []byte
+	bad bool
+}
+
+// parseClock reads RFC 3339 and its common relatives: a space for the T, no
+// zone (read as UTC), a zone without a colon.
+func parseClock(b []byte) (moment, error) {
+	c := clock{b: b}
+	year := c.digits(4)
+	month := c.then("-").digits(2)
+	day := c.then("-").digits(2)
+	hour := c.then("T ").digits(2)
+	minute := c.then(":").digits(2)
+	second := c.then(":").digits(2)
+	nanos, written := c.fraction()
+	offset := c.zone()
+	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
+	valid := t.Day() == day && int(t.Month()) == month && hour < 24 && minute < 60 && second < 60
+	if c.bad || len(c.b) > 0 || !valid || year < 1678 || year > 2261 {
+		return moment{}, errNotTime
+	}
+	return moment{t.UnixNano() - int64(offset), uint8(9 - written)}, nil
+}
+
+// digits takes n digits off the front.
+func (c *clock) digits(n int) (v int) {
+	if c.bad = c.bad || len(c.b) < n; c.bad {
+		return 0
+	}
+	for _, d := range c.b[:n] {
+		c.bad = c.bad || d-'0' > 9
+		v = v*10 + int(d-'0')
+	}
+	c.b = c.b[n:]
+	return v
+}
+
+// then takes one of the bytes in set off the front.
+func (c *clock) then(set string) *clock {
+	c.bad = !c.skip(set)
+	return c
+}
+
+func (c *clock) skip(set string) bool {
+	if c.bad || len(c.b) == 0 || bytes.IndexByte([]byte(set), c.b[0]) < 0 {
+		return false
+	}
+	c.b = c.b[1:]
+	return true
+}
+
+// fraction takes the decimals of a second, if there are any. Those beyond the
+// ninth are cut off.
+func (c *clock) fraction() (nanos, written int) {
+	if !c.skip(".,") {
+		return 0, 0
+	}
+	from := len(c.b)
+	for unit := int(1e8); len(c.b) > 0 && c.b[0]-'0' <= 9; unit /= 10 {
+		nanos += unit * int(c.b[0]-'0')
+		c.b = c.b[1:]
+	}
+	c.bad = len(c.b) == from
+	return nanos, min(from-len(c.b), 9)
+}
+
+// zone takes the zone off the front: none, Z, ±07:00 or ±0700.
+func (c *clock) zone() time.Duration {
+	if c.bad || len(c.b) == 0 || c.skip("Z") {
+		return 0
+	}
+	sign := time.Duration(1)
+	if c.b[0] == '-' {
+		sign = -1
+	}
+	hours := c.then("+-").digits(2)
+	c.skip(":")
+	minutes := c.digits(2)
+	c.bad = c.bad || hours > 24 || minutes > 59
+	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }

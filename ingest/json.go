@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type jsonScanner struct {
 // scan reads the object in b into the record.
 func (s *jsonScanner) scan(b []byte) error {
 	s.b, s.i, s.depth, s.prefix = b, 0, 0, s.prefix[:0]
+	s.keys.rewind()
 	s.space()
 	if s.peek() != '{' {
 		return s.notObject()
@@ -114,10 +116,12 @@ func (s *jsonScanner) member(known bool) error {
 	if s.peek() != '"' {
 		return s.fault("expected a key")
 	}
-	name, err := s.text()
+	from := s.i
+	escaped, err := s.quoted()
 	if err != nil {
 		return err
 	}
+	quoted := s.b[from:s.i]
 	s.space()
 	if s.peek() != ':' {
 		return s.fault("expected :")
@@ -127,45 +131,55 @@ func (s *jsonScanner) member(known bool) error {
 	if !known {
 		return s.skip()
 	}
-	return s.value(name)
+	return s.value(unquote(quoted, escaped))
 }
 
 // value reads the value of a key and notes it where the key is known.
 func (s *jsonScanner) value(name []byte) error {
-	path := name
-	if len(s.prefix) > 0 {
-		path = append(s.prefix, name...)
-	}
-	key := s.keys.get(path)
-	if s.peek() == '{' {
-		return s.nested(path, key)
-	}
-	if len(key.uses) == 0 {
-		return s.skip()
-	}
-	kind, raw, err := s.scalar()
-	if err != nil || kind == absent {
-		return err
-	}
-	for _, u := range key.uses {
-		s.rec.put(u, key, kind, raw)
-	}
-	return nil
-}
-
-func (s *jsonScanner) nested(path []byte, key *keyInfo) error {
-	if !key.opens {
-		return s.object(false)
-	}
 	outer := len(s.prefix)
-	s.prefix = append(append(s.prefix[:outer], path[outer:]...), '.')
-	err := s.object(true)
+	s.prefix = append(s.prefix, name...)
+	key := s.keys.get(s.prefix)
+	err := s.valueOf(key)
 	s.prefix = s.prefix[:outer]
 	return err
 }
 
-// scalar reads a value that is no object; an array is skipped and absent.
-func (s *jsonScanner) scalar() (valueKind, []byte, error) {
+// valueOf reads the value of the key whose path is in prefix.
+func (s *jsonScanner) valueOf(key *keyInfo) error {
+	switch {
+	case s.peek() == '{' && key.opens:
+		s.prefix = append(s.prefix, '.')
+		from := s.i
+		if err := s.object(true); err != nil {
+			return err
+		}
+		s.note(key, composite, s.b[from:s.i])
+		return nil
+	case len(key.uses) == 0:
+		return s.skip()
+	}
+	kind, raw, err := s.any()
+	if err == nil {
+		s.note(key, kind, raw)
+	}
+	return err
+}
+
+// note puts a value into the record. An object or an array only says something
+// as an error: that there was one, unless it is empty.
+func (s *jsonScanner) note(key *keyInfo, kind valueKind, raw []byte) {
+	if kind == composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+		return
+	}
+	for _, u := range key.uses {
+		if kind != composite || u.role == Error {
+			s.rec.put(u, key, kind, raw)
+		}
+	}
+}
+
+// any reads a value of any kind.
+func (s *jsonScanner) any() (valueKind, []byte, error) {
 	from := s.i
 	switch c := s.peek(); {
 	case c == '"':
@@ -181,7 +195,8 @@ func (s *jsonScanner) scalar() (valueKind, []byte, error) {
 	case c == 'n':
 		return null, nil, s.literal("null")
 	}
-	return absent, nil, s.skip()
+	err := s.skip()
+	return composite, s.b[from:s.i], err
 }
 
 var trueText, falseText = []byte("true"), []byte("false")
@@ -286,19 +301,23 @@ func (s *jsonScanner) text() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !escaped {
-		return s.b[from+1 : s.i-1], nil
-	}
-	return unescape(s.b[from:s.i]), nil
+	return unquote(s.b[from:s.i], escaped), nil
 }
 
-// unescape decodes a valid JSON string with escapes. encoding/json replaces
-// bytes that are not UTF-8; only such a string loses them.
+// unquote takes the quotes off a valid string, and the escapes if it has any.
+func unquote(quoted []byte, escaped bool) []byte {
+	if escaped {
+		return unescape(quoted)
+	}
+	return quoted[1 : len(quoted)-1]
+}
+
+// unescape decodes a string with escapes; as it was found valid, that cannot
+// fail. encoding/json replaces bytes that are not UTF-8; only such a string loses
+// them.
 func unescape(quoted []byte) []byte {
 	var out string
-	if err := json.Unmarshal(quoted, &out); err != nil {
-		return quoted[1 : len(quoted)-1]
-	}
+	_ = json.Unmarshal(quoted, &out)
 	return []byte(out)
 }
 

@@ -114,7 +114,7 @@ func (l *Ledger) Summary(configured bool) Summary {
 	s := Summary{
 		Records: l.total.Records, Accepted: l.total.Accepted, Rejected: l.total.Rejected, Blank: l.total.Blank,
 		DuplicatesDropped: new(int64),
-		TimeBasis:         timeBases[l.total.basis&^basisNone], Unit: unitName(l.total.units),
+		TimeBasis:         timeBases[l.total.basis], Unit: unitName(l.total.units),
 		TruncationMarks: marksName(l.total.marks, configured),
 		Sampling:        Sampling{Kind: "none", Evidence: "hop logs hold every attempt unless told otherwise"},
 	}

@@ -17,12 +17,13 @@ type Chunk struct {
 	// Open: the input ends at the end of Data without a newline. Cut: it ended
 	// too early, so what stands after the last newline may be half a record.
 	Open, Cut bool
-	// skipped is the length of an overlong line that was left out; then Data is
-	// empty.
+	// skipped is the length, without its newline, of an overlong line that was
+	// left out; then Data is empty.
 	skipped int64
 }
 
 const (
+	// chunkSize is how much is read for a chunk, if its records allow it.
 	chunkSize = 1 << 20
 	// DefaultMaxLine is the longest line that is read, in bytes. It only guards
 	// the memory: no log has such lines, but binary junk does.
@@ -32,9 +33,9 @@ const (
 // splitter cuts a stream into chunks that end at a newline. CSV has newlines
 // inside quotes; boundary knows.
 type splitter struct {
-	r       io.Reader
-	file    *File
-	maxLine int
+	r    io.Reader
+	file *File
+	size int // of a chunk, about
 	// boundary returns the length of the longest prefix of whole records, 0 if
 	// there is none.
 	boundary func([]byte) int
@@ -46,8 +47,8 @@ type splitter struct {
 	err    error // of the stream, once it ended
 }
 
-func newSplitter(r io.Reader, f *File, maxLine int, boundary func([]byte) int) *splitter {
-	return &splitter{r: r, file: f, maxLine: maxLine, boundary: boundary, line: 1}
+func newSplitter(f *File, boundary func([]byte) int) *splitter {
+	return &splitter{r: f.head, file: f, size: chunkSize, boundary: boundary, line: 1}
 }
 
 // lastNewline is the boundary of formats whose records are lines.
@@ -57,7 +58,7 @@ func lastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 // gives what came before it as a last chunk with Cut set; the fault itself is
 // then the file's.
 func (s *splitter) next() (*Chunk, error) {
-	buf := append(make([]byte, 0, max(chunkSize+len(s.rest), 2*len(s.rest))), s.rest...)
+	buf := append(make([]byte, 0, max(s.size+len(s.rest), 2*len(s.rest))), s.rest...)
 	s.rest = nil
 	for s.err == nil {
 		buf = s.fill(buf)
@@ -65,7 +66,7 @@ func (s *splitter) next() (*Chunk, error) {
 			s.rest = buf[n:]
 			return s.chunk(buf[:n]), nil
 		}
-		if len(buf) > s.maxLine {
+		if s.err == nil && len(buf) > s.file.maxLine {
 			return s.skipLine(buf)
 		}
 		if len(buf) == cap(buf) {
@@ -117,26 +118,37 @@ func (s *splitter) chunk(data []byte) *Chunk {
 
 var newline = []byte{'\n'}
 
-// skipLine reads on to the end of a line that is too long to hold and reports
-// it as a chunk of its own.
+// skipLine reads on to the end of a line that is too long to hold, of which buf
+// is the start, and reports it as a chunk of its own.
 func (s *splitter) skipLine(buf []byte) (*Chunk, error) {
 	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset}
-	for {
-		if i := bytes.IndexByte(buf, '\n'); i >= 0 {
-			c.skipped += int64(i + 1)
-			s.rest = bytes.Clone(buf[i+1:])
-			break
-		}
+	end := -1
+	for end < 0 {
 		c.skipped += int64(len(buf))
 		if s.err != nil {
 			break
 		}
 		buf = s.fill(buf[:0])
+		end = bytes.IndexByte(buf, '\n')
+	}
+	s.offset += c.skipped
+	if end >= 0 {
+		c.skipped += int64(end)
+		s.offset += int64(end) + 1
+		s.rest = bytes.Clone(buf[end+1:])
 	}
 	s.seq++
 	s.line++
-	s.offset += c.skipped
 	return c, nil
 }
 
-func tooLong(n int64) string { return fmt.Sprintf("a line of %d bytes: see --max-line", n) }
+// tooLong reports whether a line is longer than --max-line.
+func (f *File) tooLong(line []byte) bool {
+	return len(line) > f.maxLine && len(bytes.TrimSuffix(line, newline)) > f.maxLine
+}
+
+func tooLong(line []byte) *fault { return overlong(int64(len(bytes.TrimSuffix(line, newline)))) }
+
+func overlong(n int64) *fault {
+	return &fault{LineTooLong, fmt.Sprintf("a line of %d bytes: see --max-line", n)}
+}

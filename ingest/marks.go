@@ -35,7 +35,7 @@ var evidence = [...]struct {
 	{ErrorType, readErrorType},
 	{Status, readStatus},
 	{OutcomeWord, readStatus},
-	{Error, readStatus},
+	{Error, readError},
 }
 
 const evidenceRoles = 1<<TruncatedMark | 1<<GRPCStatus | 1<<HTTPStatus | 1<<ErrorType | 1<<Status | 1<<OutcomeWord | 1<<Error
@@ -47,9 +47,9 @@ func (r *record) judge() (v verdict, marked, ok bool) {
 	if !readable {
 		return v, true, false
 	}
-	timeoutMark, isMark := r.timeoutMark()
+	timedOut, isMark := r.timeoutMark()
 	marked = r.has&evidenceRoles != 0 || isMark
-	if cut || timeoutMark {
+	if cut || timedOut && isMark {
 		v = cutOwn
 	} else {
 		v = r.weigh()
@@ -81,39 +81,37 @@ func (r *record) weigh() verdict {
 // timeoutMark reads the key "timeout" where it is yes or no and not a time.
 func (r *record) timeoutMark() (yes, isMark bool) {
 	v := r.get(Timeout)
-	switch v.kind {
-	case boolTrue:
-		return true, true
-	case boolFalse:
-		return false, true
-	case text:
-		switch string(bytes.ToLower(bytes.TrimSpace(v.raw))) {
-		case "true", "yes":
-			return true, true
-		case "false", "no":
-			return false, true
-		}
+	if v.empty() {
+		return false, false
 	}
-	if v.kind >= text && v.use.unit == NoUnitGiven && len(v.raw) == 1 && v.raw[0]|1 == '1' {
-		return v.raw[0] == '1', true
+	var buf [maxWord]byte
+	switch string(fold(v.raw, &buf)) {
+	case "true", "yes":
+		return true, true
+	case "false", "no":
+		return false, true
+	case "1":
+		return true, v.use.unit == NoUnitGiven
+	case "0":
+		return false, v.use.unit == NoUnitGiven
 	}
 	return false, false
 }
 
 // namedCut takes who cut the attempt from the record, where it says so.
 func (r *record) namedCut(by spans.CutBy) spans.CutBy {
-	named := string(bytes.ToLower(r.get(CutByMark).raw))
+	var buf [maxWord]byte
+	named := fold(r.get(CutByMark).raw, &buf)
 	for _, c := range spans.CutBys {
-		if named == c.String() && r.get(CutByMark).kind == text {
+		if string(named) == c.String() {
 			return c
 		}
 	}
 	return by
 }
 
-// readStatus reads a status, an outcome or an error: a number by HTTP's codes
-// (1 to 16 by gRPC's), a word by its meaning; anything else that is there is a
-// failure.
+// readStatus reads a status or an outcome: a number by HTTP's codes (1 to 16 by
+// gRPC's), a word by its meaning; anything else that is there is a failure.
 func readStatus(v *value) verdict {
 	switch v.kind {
 	case absent, null, boolFalse:
@@ -126,6 +124,15 @@ func readStatus(v *value) verdict {
 		return byNumber(d)
 	}
 	return byWord(b)
+}
+
+// readError reads an error as a status, but for 1, which says only that there
+// was one.
+func readError(v *value) verdict {
+	if string(bytes.TrimSpace(v.raw)) == "1" {
+		return failedUnknown
+	}
+	return readStatus(v)
 }
 
 func byNumber(d decimal) verdict {
@@ -195,8 +202,7 @@ func readErrorType(v *value) verdict {
 	if w.outcome == spans.Truncated || v.kind != text {
 		return w
 	}
-	lower := bytes.ToLower(v.raw)
-	if bytes.Contains(lower, []byte("timeout")) || bytes.Contains(lower, []byte("deadline")) {
+	if containsFold(v.raw, "timeout") || containsFold(v.raw, "deadline") {
 		return cutOwn
 	}
 	return w
@@ -204,28 +210,22 @@ func readErrorType(v *value) verdict {
 
 // byWord reads a status word without regard to case, blanks, - and _.
 func byWord(b []byte) verdict {
-	if len(b) > maxWord {
-		return failed(spans.OtherFailure)
-	}
-	var folded [maxWord]byte
-	n := 0
-	for _, c := range b {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			c |= 0x20
-		case c == '_' || c == '-' || c == ' ':
-			continue
-		}
-		folded[n] = c
-		n++
-	}
-	if v, ok := words[string(folded[:n])]; ok {
+	var buf [maxWord]byte
+	if v, ok := words[string(fold(b, &buf))]; ok {
 		return v
 	}
 	return failed(spans.OtherFailure)
 }
 
-const maxWord = 40
+// containsFold reports whether word, in lower-case ASCII, is in b in any case.
+func containsFold(b []byte, word string) bool {
+	for i := 0; i+len(word) <= len(b); i++ {
+		if b[i]|0x20 == word[0] && bytes.EqualFold(b[i:i+len(word)], []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
 
 // words are the status words in use: plain English, OpenTelemetry's and gRPC's.
 var words = map[string]verdict{

@@ -36,34 +36,35 @@ func (d *ndjson) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []byt
 			raw, open = data[:i+1], false
 		}
 		data = data[len(raw):]
-		d.row.Line, d.row.Offset = line, offset
-		d.line(raw, open, emit)
+		hop, bad := d.line(c, raw, open)
+		switch {
+		case bad != nil:
+			t.reject(line, offset, bad)
+		case hop != nil:
+			d.row.Line, d.row.Offset = line, offset
+			emit(&d.rec, &d.row, hop)
+		default:
+			t.blank()
+		}
 		line++
 		offset += int64(len(raw))
 	}
 }
 
-// line decodes one line; open is the last one without a newline.
-func (d *ndjson) line(raw []byte, open bool, emit func(*record, *spans.Row, []byte)) {
-	line, offset := d.row.Line, d.row.Offset
-	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark))
-	if len(raw) == 0 {
-		d.tally.blank()
-		return
+// line decodes one line; it returns neither hop nor fault for a blank one. An
+// open line is the last one, without a newline.
+func (d *ndjson) line(c *Chunk, raw []byte, open bool) (hop []byte, bad *fault) {
+	switch {
+	case blank(raw):
+		return nil, nil
+	case c.File.tooLong(raw):
+		return nil, tooLong(raw)
 	}
 	d.rec.reset()
-	if err := d.scanner.scan(raw); err != nil {
-		d.tally.Incomplete = d.tally.Incomplete || open
-		d.tally.reject(line, offset, jsonFault(err, open))
-		return
+	if err := d.scanner.scan(bytes.TrimPrefix(raw, byteOrderMark)); err != nil {
+		return nil, jsonFault(err, open)
 	}
-	hop, bad := d.attempts.row(&d.rec, &d.row)
-	if bad != nil {
-		d.tally.reject(line, offset, bad)
-		return
-	}
-	d.row.Line, d.row.Offset = line, offset
-	emit(&d.rec, &d.row, hop)
+	return d.attempts.row(&d.rec, &d.row)
 }
 
 func jsonFault(err error, open bool) *fault {
@@ -76,7 +77,8 @@ func jsonFault(err error, open bool) *fault {
 	return &fault{Malformed, err.Error()}
 }
 
-// sniffNDJSON looks for a hop log in the first lines of a file.
+// sniffNDJSON looks for a hop log in the first lines of a file, and for a first
+// record that shows how its numbers are written.
 func sniffNDJSON(head []byte, f *Fields) sniffed {
 	d := newNDJSON(f, 0)
 	s := sniffed{why: "no line is a JSON object"}
@@ -87,21 +89,35 @@ func sniffNDJSON(head []byte, f *Fields) sniffed {
 			continue
 		}
 		d.rec.reset()
-		if err := d.scanner.scan(line); err != nil && whole {
+		err := d.scanner.scan(line)
+		if err != nil && whole {
 			continue
 		}
-		if s = s.judge(&d.rec, d.keys.seen); s.mine {
+		cut := err != nil && len(head) == headSize
+		if next := judge(&d.rec, d.keys.seen); next.mine || cut && d.rec.clue() {
+			s.mine = true
+		} else if !s.mine {
+			s = next
+		}
+		if s.mine && d.rec.measured() {
+			s.unitless = unitless(&d.rec)
 			return s
 		}
 	}
 	return s
 }
 
-// judge says whether a record has what an attempt needs.
-func (s sniffed) judge(rec *record, seen map[string]*keyInfo) sniffed {
+// clue reports whether the part of a record that was looked at, its first line
+// being longer, is like that of a hop log.
+func (r *record) clue() bool {
+	return r.has&(1<<Hop|1<<Duration|1<<Start|1<<End|1<<Time) != 0
+}
+
+// judge says whether a record has the keys that an attempt needs.
+func judge(rec *record, seen map[string]*keyInfo) sniffed {
 	hop, duration := rec.has&(1<<Hop) != 0, rec.has&(1<<Duration) != 0
 	if hop && (duration || rec.has&(1<<Start) != 0 && rec.has&(1<<End) != 0) {
-		return sniffed{mine: true, unitless: unitless(rec)}
+		return sniffed{mine: true}
 	}
 	what := "a hop and a duration"
 	if hop {
@@ -109,25 +125,28 @@ func (s sniffed) judge(rec *record, seen map[string]*keyInfo) sniffed {
 	} else if duration {
 		what = "a hop"
 	}
-	s.why = fmt.Sprintf("records without %s that is known by name (keys: %s): name it with --field", what, keyList(seen))
-	return s
+	return sniffed{why: fmt.Sprintf("records without %s that is known by name (keys: %s): name it with --field", what, keyList(seen))}
 }
 
-// unitless returns the key on which the duration rests if its unit is not known.
-func unitless(rec *record) string {
-	v := rec.get(Duration)
-	if !v.empty() {
-		if _, err := parseDuration(v.raw, v.use.unit); errors.Is(err, errNoUnit) {
-			return v.key.path
-		}
-		return ""
+// unitless returns the value on which the length of an attempt rests if its
+// unit is not known.
+func unitless(rec *record) *UnitError {
+	if v := rec.get(Duration); !v.empty() {
+		_, err := parseDuration(v.raw, v.use.unit)
+		return unitError(v, err)
 	}
 	for _, role := range [...]Role{Start, End} {
-		if v := rec.get(role); !v.empty() {
-			if _, err := parseMoment(v); errors.Is(err, errNoUnit) {
-				return v.key.path
-			}
+		v := rec.get(role)
+		if _, err := unguessed(v); errors.Is(err, errNoUnit) {
+			return unitError(v, err)
 		}
 	}
-	return ""
+	return nil
+}
+
+func unitError(v *value, err error) *UnitError {
+	if errors.Is(err, errNoUnit) {
+		return &UnitError{Key: v.key.path, Role: v.use.role}
+	}
+	return nil
 }

@@ -15,23 +15,28 @@ var (
 	errNoUnit    = errors.New("no unit")
 )
 
-// decimal is ±mantissa × 10^exponent. Digits that do not fit are dropped and
-// remembered in rest, so that rounding stays right.
+// decimal is ±mantissa × 10^exponent. Digits that do not fit are dropped; what
+// rounding needs to know of them is remembered.
 type decimal struct {
 	negative bool
 	mantissa uint64
 	exponent int
+	full     bool // a digit was dropped, and so is every one after it
+	half     bool // the first digit dropped was 5 or more
 	rest     bool // a dropped digit was not zero
 	decimals int  // digits written after the point, less the exponent
 }
 
-// roomForDigit is the first mantissa to which no digit can be appended within
-// 64 bits.
-const roomForDigit = math.MaxUint64 / 10
+// The largest mantissa to which a digit can be appended within 64 bits, and the
+// largest digit that can.
+const (
+	roomForDigit = math.MaxUint64 / 10
+	lastDigit    = math.MaxUint64 % 10
+)
 
-// maxExponent keeps the exponent's arithmetic far from overflow; anything
-// beyond it is zero or too large in any unit.
-const maxExponent = 10000
+// maxExponent keeps the exponent's arithmetic from overflow. No line has as many
+// digits, so that anything beyond it is zero or too large in any unit.
+const maxExponent = 1 << 27
 
 // parseDecimal reads a decimal number, the whole of b: sign, digits, point,
 // exponent, as JSON writes them, and also "+1", ".5" and "1.".
@@ -76,12 +81,15 @@ func (d *decimal) digit(v byte, fraction bool) {
 	if fraction {
 		d.decimals++
 	}
-	if d.mantissa < roomForDigit {
+	if !d.full && (d.mantissa < roomForDigit || d.mantissa == roomForDigit && v <= lastDigit) {
 		d.mantissa = d.mantissa*10 + uint64(v)
 		if fraction {
 			d.exponent--
 		}
 		return
+	}
+	if !d.full {
+		d.full, d.half = true, v >= 5
 	}
 	d.rest = d.rest || v != 0
 	if !fraction {
@@ -114,10 +122,14 @@ func (d *decimal) scanExponent(b []byte, i int) int {
 	return j
 }
 
-// nanoseconds scales d by 10^digits, the unit's power of ten over a
-// nanosecond. What is finer than a nanosecond is rounded half up, and exact is
-// then false.
+// nanoseconds is d × 10^digits, the unit's power of ten over a nanosecond. What
+// is finer than a nanosecond is rounded half up, and exact is then false.
 func (d decimal) nanoseconds(digits int) (ns int64, exact bool, err error) {
+	return d.scale(1, digits)
+}
+
+// scale is nanoseconds for units that are a multiple of a power of ten.
+func (d decimal) scale(times uint64, digits int) (ns int64, exact bool, err error) {
 	if d.mantissa == 0 {
 		return 0, true, nil
 	}
@@ -126,29 +138,48 @@ func (d decimal) nanoseconds(digits int) (ns int64, exact bool, err error) {
 	}
 	e := d.exponent + digits
 	if e < 0 {
-		ns, exact = d.shrink(-e)
-		return ns, exact, nil
+		return d.shrink(times, -e)
 	}
 	if e > 18 {
 		return 0, false, errTooLarge
 	}
-	hi, lo := bits.Mul64(d.mantissa, pow10[e])
-	if hi != 0 || lo > 1<<63-1 {
+	over, lo := bits.Mul64(d.mantissa, times)
+	hi, lo := bits.Mul64(lo, pow10[e])
+	if d.half && e == 0 {
+		lo++
+	}
+	if over != 0 || hi != 0 || lo > math.MaxInt64 {
 		return 0, false, errTooLarge
 	}
 	return int64(lo), !d.rest, nil
 }
 
-func (d decimal) shrink(e int) (ns int64, exact bool) {
-	if e > 19 {
-		return 0, false
+// shrink is d.mantissa × times / 10^e, rounded half up.
+func (d decimal) shrink(times uint64, e int) (ns int64, exact bool, err error) {
+	hi, lo := bits.Mul64(d.mantissa, times)
+	if e > maxPower {
+		var r uint64
+		lo, r = bits.Div64(hi, lo, 1e4) // hi < times < 1e4
+		d.rest = d.rest || r != 0
+		hi, e = 0, e-4
+	}
+	if e > maxPower {
+		return 0, false, nil
 	}
 	p := pow10[e]
-	q, r := d.mantissa/p, d.mantissa%p
+	if hi >= p {
+		return 0, false, errTooLarge
+	}
+	q, r := bits.Div64(hi, lo, p)
 	if r >= p-r {
 		q++
 	}
-	return int64(min(q, 1<<63-1)), r == 0 && !d.rest
+	if q > math.MaxInt64 {
+		return 0, false, errTooLarge
+	}
+	return int64(q), r == 0 && !d.rest, nil
 }
+
+const maxPower = len(pow10) - 1
 
 var pow10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}

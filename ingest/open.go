@@ -26,8 +26,10 @@ type File struct {
 	Path        string
 	Format      string // "" for an input without content
 	Compression string // "none", "gzip" or "zstd"
+	Index       int32  // of the file in the rows, for the caller to set
 
 	format   *format
+	maxLine  int
 	header   *header
 	head     *bufio.Reader
 	splitter *splitter
@@ -43,7 +45,10 @@ const headSize = 256 << 10
 // is added to as bytes of the file are consumed. The errors are an *os.PathError,
 // an *UnknownFormatError or a *UnitError.
 func Open(src Source, c Config, read *atomic.Int64) (*File, error) {
-	f := &File{Path: src.Path, bytes: new(atomic.Int64)}
+	f := &File{Path: src.Path, bytes: new(atomic.Int64), maxLine: c.MaxLine}
+	if f.maxLine == 0 {
+		f.maxLine = DefaultMaxLine
+	}
 	raw, err := f.source(src, read)
 	if err != nil {
 		return nil, err
@@ -81,17 +86,44 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// prepare undoes the compression and looks at the head of what comes out.
 func (f *File) prepare(raw *bufio.Reader, c Config) error {
 	plain, err := f.decompress(raw)
 	if err != nil {
 		f.fail(err)
 		return nil
 	}
-	f.head = bufio.NewReaderSize(plain, headSize)
+	f.head = bufio.NewReaderSize(&sticky{r: plain}, headSize)
 	head, err := f.head.Peek(headSize)
-	if len(bytes.TrimSpace(head)) == 0 && err != nil {
-		return f.empty(head, err)
+	switch broken := err != nil && err != io.EOF; {
+	case broken && (blank(head) || bytes.IndexByte(head, '\n') < 0):
+		f.fail(err) // before the first whole line
+		return nil
+	case err == io.EOF && blank(head):
+		f.empty(head)
+		return nil
 	}
+	return f.recognise(head, c)
+}
+
+// sticky is a stream that stays at its end: a bufio.Reader asks again, and a
+// decompressor would look for its next member once more.
+type sticky struct {
+	r   io.Reader
+	err error
+}
+
+func (s *sticky) Read(p []byte) (n int, err error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, s.err = s.r.Read(p)
+	return n, s.err
+}
+
+// recognise finds the format and starts the cutting into chunks after what
+// stands before the records.
+func (f *File) recognise(head []byte, c Config) (err error) {
 	if f.format, err = detect(f.Path, head, c.Format, c.Fields); err != nil {
 		return err
 	}
@@ -100,36 +132,21 @@ func (f *File) prepare(raw *bufio.Reader, c Config) error {
 	if err != nil {
 		return &UnknownFormatError{f.Path, []string{f.format.name + ": " + err.Error()}}
 	}
-	f.split(c, boundary)
+	f.splitter = newSplitter(f, boundary)
+	if f.header != nil {
+		f.splitter.line += f.header.lines
+		f.splitter.offset += f.header.bytes
+	}
 	return nil
 }
 
-// split starts the cutting into chunks after a header, if there was one.
-func (f *File) split(c Config, boundary func([]byte) int) {
-	maxLine := c.MaxLine
-	if maxLine == 0 {
-		maxLine = DefaultMaxLine
-	}
-	s := newSplitter(f.head, f, maxLine, boundary)
-	if f.header != nil {
-		s.line += f.header.lines
-		s.offset += f.header.bytes
-	}
-	f.splitter = s
-}
-
-// empty is an input with nothing in it, or with nothing before its damage.
-func (f *File) empty(head []byte, err error) error {
-	if !errors.Is(err, io.EOF) {
-		f.fail(err)
-		return nil
-	}
+// empty is an input with nothing but blank lines in it.
+func (f *File) empty(head []byte) {
 	if len(head) > 0 {
 		f.format = &formats[0]
-		f.splitter = newSplitter(f.head, f, DefaultMaxLine, lastNewline)
+		f.splitter = newSplitter(f, lastNewline)
 	}
 	f.warn("empty_file", f.Path+" is empty")
-	return nil
 }
 
 func (f *File) decompress(raw *bufio.Reader) (io.Reader, error) {
@@ -197,13 +214,16 @@ func (f *File) Damage() error {
 	if f.damage == nil {
 		return nil
 	}
+	if f.Compression == "none" {
+		return fmt.Errorf("%s: reading breaks off: %w", f.Path, f.damage)
+	}
 	return fmt.Errorf("%s: the %s stream breaks off: %w", f.Path, f.Compression, f.damage)
 }
 
 // takeHeader consumes a CSV header.
-func (f *File) takeHeader(comma byte, fields *Fields) error {
+func (f *File) takeHeader(c cutter, fields *Fields) error {
 	head, _ := f.head.Peek(headSize)
-	h, rest, err := findHeader(head, comma, fields)
+	h, rest, err := findHeader(head, c, fields)
 	if err != nil {
 		return err
 	}

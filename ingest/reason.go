@@ -20,11 +20,10 @@ const (
 	BadTime          Reason = "bad_time"          // start or end unreadable where the duration rests on it
 	BadMark          Reason = "bad_mark"          // a truncation or retry mark that is neither yes nor no
 	BadAttempt       Reason = "bad_attempt"       // an attempt number that is none
-	BadTimeout       Reason = "bad_timeout"       // a timeout that is no duration
 )
 
 // Reasons lists all reasons for a reject.
 var Reasons = [...]Reason{
 	Malformed, NotARecord, Incomplete, LineTooLong, WrongFieldCount, RepeatedHeader, NoHop, NoDuration, NoUnit,
-	BadDuration, NegativeDuration, BadTime, BadMark, BadAttempt, BadTimeout,
+	BadDuration, NegativeDuration, BadTime, BadMark, BadAttempt,
 }

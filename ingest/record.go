@@ -7,11 +7,12 @@ type valueKind uint8
 
 const (
 	absent valueKind = iota
-	null
+	null             // also "" where it says no more
 	text
 	number
 	boolTrue
 	boolFalse
+	composite // an object or an array
 )
 
 // value is one field of a record, a view of the record's bytes.
@@ -23,7 +24,7 @@ type value struct {
 }
 
 // empty reports whether the value says nothing: not there, null or "".
-func (v *value) empty() bool { return v.kind <= null || len(v.raw) == 0 }
+func (v *value) empty() bool { return v.kind <= null }
 
 // yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is
 // not zero ("retry": 2); ok is false for what is neither yes nor no.
@@ -34,24 +35,48 @@ func (v *value) yes() (yes, ok bool) {
 	case boolFalse, null, absent:
 		return false, true
 	}
-	b := bytes.TrimSpace(v.raw)
-	if d, err := parseDecimal(b); err == nil {
+	if d, err := parseDecimal(bytes.TrimSpace(v.raw)); err == nil {
 		return d.mantissa != 0, !d.negative
 	}
-	switch string(bytes.ToLower(b)) {
+	var buf [maxWord]byte
+	switch string(fold(v.raw, &buf)) {
 	case "true", "t", "yes", "y":
 		return true, true
-	case "", "false", "f", "no", "n", "-":
+	case "", "false", "f", "no", "n":
 		return false, true
 	}
 	return false, false
 }
 
+// maxWord is the longest text that can be a word with a meaning.
+const maxWord = 40
+
+// fold writes a word to buf in lower case without blanks, - and _, so that
+// DEADLINE_EXCEEDED and "deadline exceeded" are the same. Longer text is no word
+// and comes back as it is.
+func fold(b []byte, buf *[maxWord]byte) []byte {
+	if len(b) > maxWord {
+		return b
+	}
+	n := 0
+	for _, c := range b {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c == '_' || c == '-' || c == ' ':
+			continue
+		}
+		buf[n] = c
+		n++
+	}
+	return buf[:n]
+}
+
 // record holds the known fields of one record while it is read.
 type record struct {
-	has        uint32 // a bit for each role
+	has        uint32 // a bit for each role whose key is there, be it with null
 	values     [roles]value
-	duplicates int // keys that came more than once
+	duplicates int64 // keys that came more than once
 }
 
 func (r *record) reset() { r.has, r.duplicates = 0, 0 }
@@ -66,47 +91,87 @@ func (r *record) get(role Role) *value {
 
 var absentValue value
 
-// put keeps v where no better candidate for the role is there yet. The same
-// key twice: the last one counts, as in encoding/json.
+// put keeps a value where no better candidate for the role is there yet: null
+// and "" give way to any other, but an empty hop stands for itself. The same key
+// twice: the last one counts, as in encoding/json.
 func (r *record) put(u use, key *keyInfo, kind valueKind, raw []byte) {
+	if len(raw) == 0 && u.role != Hop {
+		kind = null
+	}
 	if r.has&(1<<u.role) != 0 {
 		old := &r.values[u.role]
-		if old.use.rank < u.rank {
-			return
-		}
-		if old.key == key {
+		switch {
+		case old.key == key || old.use.rank == u.rank && kind > null:
 			r.duplicates++
+		case kind == null || old.kind > null && old.use.rank < u.rank:
+			return
 		}
 	}
 	r.has |= 1 << u.role
 	r.values[u.role] = value{raw, kind, u, key}
 }
 
+// known reports whether the record has a value for each of the roles.
+func (r *record) known(all ...Role) bool {
+	for _, role := range all {
+		if r.get(role).empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// measured reports whether the record has what the length of an attempt rests
+// on.
+func (r *record) measured() bool {
+	return len(r.get(Hop).raw) > 0 && (r.known(Duration) || r.known(Start, End))
+}
+
 // keyInfo is what is known of one key as written.
 type keyInfo struct {
 	path  string // dotted
 	uses  []use
-	opens bool // objects under it may hold known keys
+	opens bool     // objects under it may hold known keys
+	next  *keyInfo // the key that followed it when it was last read
 }
 
 // keyCache remembers the keys seen, so that a key costs one look-up without an
-// allocation. Hostile input with ever new keys must not fill the memory, so it
-// stops remembering at a limit.
+// allocation, and mostly not even that: the lines of a log have their keys in
+// the same order. Hostile input with ever new keys must not fill the memory, so
+// it stops remembering at a limit.
 type keyCache struct {
 	fields *Fields
 	seen   map[string]*keyInfo
+	first  keyInfo  // stands before the first key of a record
+	last   *keyInfo // that was read
 }
 
 const maxCachedKeys = 4096
 
-func newKeyCache(f *Fields) keyCache { return keyCache{f, map[string]*keyInfo{}} }
+func newKeyCache(f *Fields) keyCache { return keyCache{fields: f, seen: map[string]*keyInfo{}} }
 
+// rewind starts a record.
+func (c *keyCache) rewind() { c.last = &c.first }
+
+// get returns what is known of the next key of a record.
 func (c *keyCache) get(path []byte) *keyInfo {
+	k := c.last.next
+	if k == nil || k.path != string(path) {
+		k = c.find(path)
+		if len(c.seen) < maxCachedKeys {
+			c.last.next = k
+		}
+	}
+	c.last = k
+	return k
+}
+
+func (c *keyCache) find(path []byte) *keyInfo {
 	if k, ok := c.seen[string(path)]; ok {
 		return k
 	}
 	p := string(path)
-	k := &keyInfo{p, c.fields.look(p), c.fields.opens(p)}
+	k := &keyInfo{path: p, uses: c.fields.look(p), opens: c.fields.opens(p)}
 	if len(c.seen) < maxCachedKeys {
 		c.seen[p] = k
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,12 +19,15 @@ type Source struct {
 	Size  int64     // in bytes, 0 where not known
 	Named bool      // named by the user or matched by a glob, not found in a folder
 	Stdin io.Reader // set for "-"
+
+	real string // path without symbolic links, by which a file is known again
 }
 
 // Resolve turns the arguments of a run into sources, sorted by path: files as
-// they are, globs (with ** for any depth), folders with all files in them but
-// hidden ones, and "-" for stdin. A file is read once, however often it is
-// named. A path that is not there is an error.
+// they are, globs (with ** for any depth), folders with all files in them, and
+// "-" for stdin. Neither folders nor wildcards find hidden files. A file is read
+// once, however often it is named and through whatever link. A path that is not
+// there is an error.
 func Resolve(args []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, arg := range args {
@@ -46,7 +50,7 @@ func resolve(arg string, stdin io.Reader) ([]Source, error) {
 	case err == nil && info.IsDir():
 		return folder(arg)
 	case err == nil:
-		return []Source{{Path: filepath.Clean(arg), Size: info.Size(), Named: true}}, nil
+		return []Source{newSource(arg, info, true)}, nil
 	case strings.ContainsAny(arg, "*?[{"):
 		return glob(arg)
 	}
@@ -54,18 +58,21 @@ func resolve(arg string, stdin io.Reader) ([]Source, error) {
 }
 
 func glob(pattern string) ([]Source, error) {
-	paths, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
+	paths, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly(), doublestar.WithNoHidden(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
-	if len(paths) == 0 {
-		return nil, &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
+	found, err := stat(paths, true)
+	if err == nil && len(found) == 0 {
+		err = &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
 	}
-	return stat(paths, true)
+	return found, err
 }
 
+// folder finds the files under root; a root that is a link is followed.
 func folder(root string) ([]Source, error) {
 	var paths []string
+	root = filepath.Clean(root) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		hidden := path != root && strings.HasPrefix(d.Name(), ".")
 		switch {
@@ -84,29 +91,45 @@ func folder(root string) ([]Source, error) {
 	return stat(paths, false)
 }
 
-// stat makes sources of paths, leaving out what is no regular file.
+// stat makes sources of paths that were found, leaving out what is no regular
+// file.
 func stat(paths []string, named bool) ([]Source, error) {
 	var found []Source
 	for _, p := range paths {
 		info, err := os.Stat(p)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // a link to nowhere, or a log that was just rotated away
+		case err != nil:
 			return nil, err
-		}
-		if info.Mode().IsRegular() {
-			found = append(found, Source{Path: filepath.Clean(p), Size: info.Size(), Named: named})
+		case info.Mode().IsRegular():
+			found = append(found, newSource(p, info, named))
 		}
 	}
 	return found, nil
 }
 
+func newSource(path string, info fs.FileInfo, named bool) Source {
+	s := Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, real: path}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		s.real = real
+	}
+	if abs, err := filepath.Abs(s.real); err == nil {
+		s.real = abs
+	}
+	return s
+}
+
 // unique drops sources that came twice; what the user named stays named.
 func unique(sorted []Source) []Source {
 	var out []Source
+	seen := map[string]int{}
 	for _, s := range sorted {
-		if n := len(out); n > 0 && out[n-1].Path == s.Path {
-			out[n-1].Named = out[n-1].Named || s.Named
+		if i, ok := seen[s.real]; ok {
+			out[i].Named = out[i].Named || s.Named
 			continue
 		}
+		seen[s.real] = len(out)
 		out = append(out, s)
 	}
 	return out

@@ -30,7 +30,6 @@ const (
 
 	basisStart uint8 = 1 << 0
 	basisEnd   uint8 = 1 << 1
-	basisNone  uint8 = 1 << 2
 )
 
 // unitBit is the bit of a fixed unit: 1, 2, 4 or 8.
@@ -44,6 +43,7 @@ func (t *Tally) reject(line, offset int64, f *fault) {
 		t.counts = map[Reason]int64{}
 	}
 	t.counts[f.reason]++
+	t.Incomplete = t.Incomplete || f.reason == Incomplete
 	if t.keepAll || t.counts[f.reason] == 1 {
 		t.Rejects = append(t.Rejects, Reject{t.Chunk.File.Path, line, offset, f.reason, f.detail})
 	}
@@ -63,7 +63,7 @@ func (t *Tally) accept(rec *record) {
 	}
 	t.Fields = map[string]string{}
 	for role := range roles {
-		if v := rec.get(role); v.kind != absent {
+		if v := rec.get(role); !v.empty() {
 			t.Fields[role.String()] = v.key.path
 		}
 	}

@@ -1,0 +1,227 @@
+package ingest
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// how is the way in which a test reads its input; the zero value is the tool's
+// without any flag.
+type how struct {
+	fields  []string // values of --field
+	unit    string
+	timeIs  string
+	first   string // --first-attempt
+	by      string
+	format  string
+	maxLine int
+	chunk   int // size of chunks, 0 for the usual
+	// firstRejects keeps only the first reject of each reason of a chunk.
+	firstRejects bool
+	columns      *spans.Columns // nil for all
+}
+
+func (h how) config(t testing.TB) Config {
+	t.Helper()
+	c := FieldConfig{Unit: NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by}
+	for _, s := range h.fields {
+		f, err := ParseField(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Fields = append(c.Fields, f)
+	}
+	if u, ok := ParseUnit(h.unit); ok {
+		c.Unit = u
+	}
+	if h.first != "" {
+		c.FirstAttempt = int(h.first[0] - '0')
+	}
+	return Config{Fields: NewFields(c), Format: h.format, MaxLine: h.maxLine}
+}
+
+// attempt is a row as a test reads it back.
+type attempt struct {
+	Line, Offset int64
+	Hop          string
+	Duration     time.Duration
+	End          string // "completed", "truncated own", "failed refused"
+	Marked       bool
+	Retry        bool
+	Attempt      string // "" for none
+	Timeout      time.Duration
+	Trace        string
+	Start        string // RFC 3339, "" for none
+	Resolution   uint8
+	Stratum      string
+}
+
+// decoded is what an input became.
+type decoded struct {
+	rows    []attempt
+	hops    []int32 // index of each row's hop
+	rejects []Reject
+	summary Summary
+	damage  error
+	err     error // of Open
+	chunks  int
+}
+
+// decode reads an input as the tool does: Open, Next, Decode, Ledger. It fails
+// the test where Arrow memory leaks or the ledger does not add up.
+func decode(t testing.TB, h how, in string) decoded {
+	t.Helper()
+	return decodeSource(t, h, Source{Path: "in", Stdin: strings.NewReader(in)})
+}
+
+func decodeSource(t testing.TB, h how, src Source) (d decoded) {
+	t.Helper()
+	c := h.config(t)
+	f, err := Open(src, c, new(atomic.Int64))
+	if err != nil {
+		return decoded{err: err}
+	}
+	defer f.Close()
+	if h.chunk > 0 && f.splitter != nil {
+		f.splitter.size = h.chunk
+	}
+	ledger := NewLedger()
+	ledger.Open(f)
+	d.read(t, h, c, f, ledger)
+	ledger.Done(f)
+	d.summary, d.damage, d.chunks = ledger.Summary(false), f.Damage(), f.Chunks()
+	if s := d.summary; s.Accepted != int64(len(d.rows)) || s.Records != s.Accepted+s.Rejected+s.Blank {
+		t.Errorf("%d records, %d accepted, %d rejected, %d blank, but %d rows", s.Records, s.Accepted, s.Rejected, s.Blank, len(d.rows))
+	}
+	return d
+}
+
+func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Attempts | spans.Resolutions
+	if h.columns != nil {
+		columns = *h.columns
+	}
+	builder := spans.NewBuilder(mem, columns)
+	defer builder.Release()
+	decoder := NewDecoder(c, builder, !h.firstRejects)
+	take := func(b *spans.Batch) {
+		for i := range b.Len() {
+			d.rows = append(d.rows, readBack(b, i))
+			d.hops = append(d.hops, b.Hop[i])
+		}
+		b.Release()
+	}
+	for {
+		chunk, err := f.Next()
+		if err == io.EOF {
+			break
+		}
+		tally := decoder.Decode(chunk, take)
+		d.rejects = append(d.rejects, tally.Rejects...)
+		if err := ledger.Add(tally); err != nil {
+			t.Error(err)
+		}
+	}
+	decoder.Flush(take)
+}
+
+func readBack(b *spans.Batch, i int) attempt {
+	a := attempt{
+		Hop: column(b, "hop", i), Stratum: column(b, "stratum", i), Duration: time.Duration(b.Duration[i]), Timeout: time.Duration(b.Timeout[i]),
+		Marked: b.Marked(i), Retry: b.Retry(i), Trace: string(b.Trace(i)),
+		End: ending(spans.Outcome(b.Outcome[i]), spans.CutBy(b.CutBy[i]), spans.Failure(b.Failure[i])),
+	}
+	if b.Line != nil {
+		a.Line, a.Offset = b.Line[i], b.Offset[i]
+	}
+	if b.Resolution != nil {
+		a.Resolution = b.Resolution[i]
+	}
+	if ns, ok := b.Start(i); ok {
+		a.Start = time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
+	}
+	if n, ok := b.Attempt(i); ok {
+		a.Attempt = fmt.Sprint(n)
+	}
+	return a
+}
+
+func ending(o spans.Outcome, by spans.CutBy, kind spans.Failure) string {
+	return strings.TrimSpace(o.String() + " " + by.String() + kind.String())
+}
+
+func column(b *spans.Batch, name string, i int) string {
+	for n, f := range b.Record().Schema().Fields() {
+		if f.Name == name {
+			return b.Record().Column(n).ValueStr(i)
+		}
+	}
+	return ""
+}
+
+// chunkSizes are sizes at which the splitter meets every place of a small input.
+var chunkSizes = []int{1, 2, 3, 7, 16, 64}
+
+// decodeAnyhow decodes an input at many chunk sizes, fails the test where what
+// comes out differs, and returns it.
+func decodeAnyhow(t testing.TB, h how, in string) decoded {
+	t.Helper()
+	want := decode(t, h, in)
+	for _, h.chunk = range chunkSizes {
+		got := decode(t, h, in)
+		got.chunks = want.chunks
+		if !reflect.DeepEqual(want, got) {
+			t.Fatalf("%q in chunks of %d bytes:\n%s", in, h.chunk, cmp.Diff(want.parts(), got.parts()))
+		}
+	}
+	return want
+}
+
+func (d decoded) parts() []any {
+	return []any{d.rows, d.hops, d.rejects, d.summary, fmt.Sprint(d.damage), fmt.Sprint(d.err)}
+}
+
+// one decodes an input of one valid record.
+func one(t testing.TB, h how, in string) attempt {
+	t.Helper()
+	d := decodeAnyhow(t, h, in)
+	if d.err != nil || len(d.rows) != 1 || len(d.rejects) > 0 {
+		t.Fatalf("%s\n gives %d rows, rejects %v, error %v", in, len(d.rows), d.rejects, d.err)
+	}
+	return d.rows[0]
+}
+
+// same fails the test where got is not want.
+func same[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func pick[T, U any](list []T, f func(T) U) []U {
+	var out []U
+	for _, v := range list {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+func hopOf(a attempt) string { return a.Hop }
+
+func newChecked(t testing.TB) *memory.CheckedAllocator {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	return mem
+}

@@ -1,0 +1,181 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// oracle reads the known fields of an object with encoding/json: for each path
+// the last scalar. ok is false for what encoding/json does not take as one
+// object.
+func oracle(line []byte) (last map[string]string, ok bool) {
+	if !json.Valid(line) || bytes.TrimLeft(line, " \t\r\n")[0] != '{' {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	last = map[string]string{}
+	dec.Token()
+	oracleObject(dec, "", last)
+	return last, true
+}
+
+func oracleObject(dec *json.Decoder, prefix string, last map[string]string) {
+	for dec.More() {
+		key, _ := dec.Token()
+		oracleValue(dec, prefix+key.(string), last)
+	}
+	dec.Token()
+}
+
+func oracleValue(dec *json.Decoder, path string, last map[string]string) {
+	token, _ := dec.Token()
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			oracleObject(dec, path+".", last)
+			return
+		}
+		for dec.More() {
+			oracleValue(dec, "\x00", map[string]string{})
+		}
+		dec.Token()
+	case nil:
+		last[path] = "null"
+	default:
+		last[path] = fmt.Sprintf("%T %v", v, v)
+	}
+}
+
+// probe are the keys that the scanner is asked for in differential tests.
+var probe = []string{"trace=t", "hop=a.b", "duration=d:ms", "start=a.c.e", "end=\uFFFD", "time=", "truncated=k\"", "retry=a"}
+
+func probed(t testing.TB) *Fields {
+	c := FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1}
+	for _, s := range probe {
+		if s == "time=" {
+			continue
+		}
+		f, err := ParseField(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Fields = append(c.Fields, f)
+	}
+	return NewFields(c)
+}
+
+func agreesWithEncodingJSON(t *testing.T, fields *Fields, line []byte) {
+	d := newNDJSON(fields, 0)
+	err := d.scanner.scan(line)
+	want, ok := oracle(line)
+	if (err == nil) != ok {
+		t.Fatalf("%q: error %v, but encoding/json takes it: %v", short(line), err, ok)
+	}
+	if err != nil {
+		return
+	}
+	for _, f := range fields.config.Fields {
+		if got := shownValue(d.rec.get(f.Role)); got != want[f.Key] && !hasReplacement(f.Key, line) {
+			if f.Role != Hop && want[f.Key] == "string " && got == "null" {
+				continue
+			}
+			t.Fatalf("%q: %s is %q, want %q", short(line), f.Key, got, want[f.Key])
+		}
+	}
+}
+
+// hasReplacement is where names and values may differ: encoding/json replaces
+// bytes that are not UTF-8, and ours keeps them.
+func hasReplacement(_ string, line []byte) bool {
+	return !bytes.Equal(bytes.ToValidUTF8(line, nil), line)
+}
+
+func shownValue(v *value) string {
+	switch v.kind {
+	case absent:
+		return ""
+	case null:
+		return "null"
+	case number:
+		return "json.Number " + string(v.raw)
+	case boolTrue, boolFalse:
+		return "bool " + string(v.raw)
+	}
+	return "string " + string(v.raw)
+}
+
+func short(b []byte) []byte { return b[:min(len(b), 200)] }
+
+// jsonLines is a corpus of lines, good and bad.
+var jsonLines = []string{
+	`{}`, ` { } `, `{"t":"x"}`, `{"t":1,"t":2}`, `{"t":1,"t":null}`, `{"a":{"b":"x"}}`, `{"a.b":"x"}`, `{"a":{"b":1},"a.b":2}`, `{"a":{"c":{"e":-1.5e+3}}}`,
+	`{"a":{"c.e":true}}`, `{"a.c":{"e":false}}`, `{"d":"a\u00e9\n\"\\\/\ud83d\ude00\ud800"}`, `{"\u0074":3}`, `{"k\"":1}`, `{"a":[{"b":1},[[]],{"b":[]}],"d":0}`,
+	`{"d":[1]}`, `{"a":{"b":{"x":1}}}`, `{"a":5,"a":{"b":1}}`, "{\"t\":\"caf\xe9\"}", "{\"\xff\":1}", "{\"\uFFFD\":1}", "\t{\r\n\"t\" : 1 ,\"d\":2\n}\r\n",
+	`{"d":-0}`, `{"d":01}`, `{"d":-}`, `{"d":1.}`, `{"d":.5}`, `{"d":1e}`, `{"d":1e+}`, `{"d":+1}`, `{"d":1E400}`, `{"d":NaN}`, `{"d":tru}`, `{"d":nul}`, `{"d":falsey}`,
+	`{"d":true,}`, `{,}`, `{"d"}`, `{"d":}`, `{"d" 1}`, `{d:1}`, `{"d":1`, `{"d":"x`, `{"d":"\x"}`, `{"d":"\u12g4"}`, `{"d":"\u12"}`, "{\"d\":\"\x01\"}", `{"a":{"b":1}`,
+	`{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[`, `{"a":[}`, `{"a":{"b":[[[]]]}}x`, `{}{}`, `[]`, `[{"t":1}]`, `null`, `"t"`, `1`, ``, ` `, `x`, "{\"d\":1}\x00", `{"":1}`, `{"d":"\`,
+	`{"x":{"y":{"z":[{"a":{"b":1}}]}},"t":"v"}`, `{"x":"\u0000","t":"\u0000"}`, `{"a":{},"t":[]}`, `{"a":{"\u0062":"esc"}}`, `{"d":"` + "\x7f" + `"}`,
+}
+
+func TestScannerReadsWhatEncodingJSONReads(t *testing.T) {
+	fields := probed(t)
+	for _, line := range jsonLines {
+		agreesWithEncodingJSON(t, fields, []byte(line))
+		for cut := range line {
+			agreesWithEncodingJSON(t, fields, []byte(line[:cut]))
+		}
+	}
+}
+
+func FuzzScannerAgreesWithEncodingJSON(f *testing.F) {
+	for _, line := range jsonLines {
+		f.Add([]byte(line))
+	}
+	fields := probed(f)
+	f.Fuzz(func(t *testing.T, line []byte) { agreesWithEncodingJSON(t, fields, line) })
+}
+
+func TestNestingEndsWhereThatOfEncodingJSONEnds(t *testing.T) {
+	fields := probed(t)
+	for _, n := range []int{maxDepth - 2, maxDepth - 1, maxDepth, maxDepth + 1} {
+		for _, c := range []struct{ open, shut string }{{`{"x":`, `}`}, {`{"a":`, `}`}, {`[`, `]`}} {
+			line := `{"d":` + strings.Repeat(c.open, n-1) + `1` + strings.Repeat(c.shut, n-1) + `}`
+			if err := newNDJSON(fields, 0).scanner.scan([]byte(line)); (err == nil) != json.Valid([]byte(line)) || (err == nil) != (n <= maxDepth) {
+				t.Errorf("%d times %s: %v", n, c.open, err)
+			}
+		}
+	}
+}
+
+// Names with different bad bytes stay apart, and are shown with U+FFFD (B40).
+func TestNamesWithBadBytesStayApart(t *testing.T) {
+	in := "{\"hop\":\"caf\xe9\",\"duration_ms\":1}\n{\"hop\":\"caf\xe8\",\"duration_ms\":1}\n{\"hop\":\"caf\xe9\",\"duration_ms\":1}"
+	d := decodeAnyhow(t, how{}, in)
+	same(t, "shown", pick(d.rows, hopOf), []string{"caf\uFFFD", "caf\uFFFD", "caf\uFFFD"})
+	same(t, "index", d.hops, []int32{0, 1, 0})
+}
+
+func TestEscapedKeysAndValuesAreRead(t *testing.T) {
+	got := one(t, how{}, `{"h\u006fp":"a\tb\"c","duration\u005fms":"\u0035","service":{"\u006eame":"no"}}`)
+	same(t, "hop", got.Hop, "a\tb\"c")
+	same(t, "duration", got.Duration, 5e6)
+}
+
+// New keys without an end fill no memory, and known ones are still known.
+func TestKeyCacheIsBounded(t *testing.T) {
+	d := newNDJSON(how{}.config(t).Fields, 0)
+	for i := range 2 * maxCachedKeys {
+		d.rec.reset()
+		line := fmt.Appendf(nil, `{"k%d":1,"hop":"x","duration_ms":%d}`, i, i)
+		if err := d.scanner.scan(line); err != nil || !d.rec.measured() {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	if n := len(d.keys.seen); n > maxCachedKeys {
+		t.Errorf("%d keys", n)
+	}
+}
