@@ -1,6 +1,8 @@
 package buckets
 
 import (
+	"math"
+
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -13,12 +15,15 @@ type hop struct {
 	retries    part
 	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
 	unfinished uint64
-	resolution uint8 // coarsest, as a power of ten over 1 ns
+	resolution uint8 // finest seen, as a power of ten over 1 ns: loggers drop trailing zeros
 	strata     strata
 	held       []heldFailure
 	merged     int // hops folded into this one
 	below      belowCount
 }
+
+// unmeasured is the resolution of a hop before any row told it.
+const unmeasured = math.MaxUint8
 
 // part is the first attempts or the retries of a hop. Samples come into being
 // with their first value: most parts of most hops stay empty.
@@ -135,7 +140,7 @@ func (h *hop) merge(o *hop) {
 	h.retries.merge(&o.retries)
 	h.timeouts.Merge(&o.timeouts)
 	h.unfinished += o.unfinished
-	h.resolution = max(h.resolution, o.resolution)
+	h.resolution = min(h.resolution, o.resolution)
 	h.strata.merge(&o.strata)
 	h.held = append(h.held, o.held...)
 	h.below.add(o.below)

@@ -52,7 +52,7 @@ func fold(hops []*hop, most int) []*hop {
 	slices.SortStableFunc(hops, func(a, b *hop) int {
 		return cmp.Or(cmp.Compare(time[b].Hi, time[a].Hi), cmp.Compare(time[b].Lo, time[a].Lo))
 	})
-	rest := &hop{merged: len(hops) - most}
+	rest := &hop{merged: len(hops) - most, resolution: unmeasured}
 	rest.Name = fmt.Sprintf("(other: %d hops)", rest.merged)
 	for _, h := range hops[most:] {
 		rest.merge(h)

@@ -73,7 +73,7 @@ func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
 		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])
 	}
 	if b.Resolution != nil {
-		h.resolution = max(h.resolution, b.Resolution[row])
+		h.resolution = min(h.resolution, b.Resolution[row])
 	}
 	if a.outcome == spans.Completed || !s.hold(h, a, b, row) {
 		h.add(a)
@@ -94,7 +94,7 @@ func (s *Set) hopsOf(b *spans.Batch) []*hop {
 func (s *Set) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name]}
+		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], resolution: unmeasured}
 		s.hops[id] = h
 	}
 	return h

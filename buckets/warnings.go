@@ -180,6 +180,9 @@ func (t tailer) unmarkedWall() string {
 
 func pow10(digits uint8) int64 {
 	v := int64(1)
+	if digits == unmeasured {
+		return v
+	}
 	for range min(digits, 18) {
 		v *= 10
 	}

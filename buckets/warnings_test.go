@@ -192,10 +192,17 @@ func TestAFoldedRowKeepsTheWarningsOfItsCounts(t *testing.T) {
 	}
 }
 
-func TestTheCoarsestDigitsCountWhoeverSawThem(t *testing.T) {
-	coarse, fine := setOf(t, NewConfig(nil), done(60).times(3).digits(6)), setOf(t, NewConfig(nil), done(60).times(3))
-	fine.Merge(coarse)
-	if got := warned(fine.Results(asked())[0], "suspected_unmarked_wall"); got != "" {
+// Loggers drop trailing zeros, so the finest digits seen are the source's.
+func TestTheFinestDigitsCountWhoeverSawThem(t *testing.T) {
+	for _, order := range [][]uint8{{6, 3}, {3, 6}} {
+		one := setOf(t, NewConfig(nil), done(60).times(3).digits(order[0]))
+		one.Merge(setOf(t, NewConfig(nil), done(60).times(3).digits(order[1])))
+		if got := warned(one.Results(asked())[0], "suspected_unmarked_wall"); got == "" {
+			t.Errorf("digits %v: values read as whole milliseconds only", order)
+		}
+	}
+	coarse := setOf(t, NewConfig(nil), done(60).times(6).digits(6))
+	if got := warned(coarse.Results(asked())[0], "suspected_unmarked_wall"); got != "" {
 		t.Error(got)
 	}
 }
