@@ -30,7 +30,11 @@ type Set struct {
 	config Config
 	hops   map[spans.Hop]*hop
 	bound  map[*spans.Builder][]*hop // the hops of a builder's batches, by index
-	cuts   []heldCut
+	// table is the first hop of the table that the last trace shared with
+	// others, and byTable its hops by index.
+	table   *spans.Hop
+	byTable []*hop
+	cuts    []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
 	eligible int

@@ -32,9 +32,8 @@ func hopLog(n int, csv bool) string {
 func benchmarkDecode(b *testing.B, in string) {
 	c := how{}.config(b)
 	_, chunks := chunksOf(b, c, "in", in, chunkSize)
-	builder := spans.NewBuilder(memory.NewGoAllocator(), spans.Resolutions)
-	defer builder.Release()
-	d := NewDecoder(c, builder, false)
+	d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
+	defer d.Release()
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	rows := int64(0)
@@ -92,8 +91,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	} {
 		c := how{}.config(t)
 		_, chunks := chunksOf(t, c, "in", in, chunkSize)
-		builder := spans.NewBuilder(memory.NewGoAllocator(), spans.Resolutions)
-		d := NewDecoder(c, builder, false)
+		d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
 		run := func() {
 			for _, chunk := range chunks {
 				if tally := d.Decode(chunk, (*spans.Batch).Release); tally.Accepted != 400 {
@@ -105,6 +103,6 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(10, run); n > 60 {
 			t.Errorf("%s: %v allocations for 400 rows", name, n)
 		}
-		builder.Release()
+		d.Release()
 	}
 }

@@ -230,7 +230,7 @@ func newDelimited(f *Fields, c spans.Columns) *delimited {
 	return &delimited{attempts: attempts{fields: f, columns: c}}
 }
 
-func (d *delimited) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []byte)) {
+func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 	d.tally = t
 	h := c.File.header
 	data, line, offset := c.Data, c.Line, c.Offset
@@ -243,7 +243,7 @@ func (d *delimited) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []
 			t.reject(line, offset, bad)
 		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
-			emit(&d.rec, &d.row, hop)
+			s.attempt(&d.rec, &d.row, hop)
 		default:
 			t.blank()
 		}

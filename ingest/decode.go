@@ -1,22 +1,40 @@
 package ingest
 
 import (
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"github.com/tailscope/tailscope/spans"
 )
 
 // Decoder turns chunks of any format into batches. Each worker has its own; the
-// dictionary of hop names lives as long as the decoder's builder.
+// dictionaries of names live as long as it does. Attempts of hop logs and spans
+// of traces come in batches of their own.
 type Decoder struct {
 	fields      *Fields
-	builder     *spans.Builder
+	attempts    *spans.Builder
+	spans       *spans.Builder
 	decoders    map[*format]decoder
 	keepRejects bool
+	key         []byte // of a span's hop
 }
 
-// NewDecoder returns a decoder that fills b. With keepRejects a Tally lists all
-// rejects, else the first of each reason.
-func NewDecoder(c Config, b *spans.Builder, keepRejects bool) *Decoder {
-	return &Decoder{c.Fields, b, map[*format]decoder{}, keepRejects}
+// NewDecoder returns a decoder of batches with the given optional columns; those
+// of spans have Links too. With keepRejects a Tally lists all rejects, else the
+// first of each reason.
+func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejects bool) *Decoder {
+	return &Decoder{
+		fields:      c.Fields,
+		attempts:    spans.NewBuilder(mem, columns),
+		spans:       spans.NewBuilder(mem, columns|spans.Links|spans.Positions),
+		decoders:    map[*format]decoder{},
+		keepRejects: keepRejects,
+	}
+}
+
+// Release frees what the decoder holds; rows that wait are lost.
+func (d *Decoder) Release() {
+	d.attempts.Release()
+	d.spans.Release()
 }
 
 // Decode decodes one chunk. Each full batch goes to yield, which then owns it;
@@ -29,31 +47,59 @@ func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 	}
 	dec := d.decoders[c.File.format]
 	if dec == nil {
-		dec = c.File.format.newDecoder(d.fields, d.builder.Columns())
+		dec = c.File.format.newDecoder(d.fields, d.attempts.Columns())
 		d.decoders[c.File.format] = dec
 	}
-	dec.decode(c, t, func(rec *record, row *spans.Row, hop []byte) {
-		t.accept(rec)
-		d.append(c.File.Index, rec, row, hop, yield)
-	})
+	dec.decode(c, t, &output{d, c.File.Index, t, yield})
 	return t
 }
 
-func (d *Decoder) append(file int32, rec *record, row *spans.Row, hop []byte, yield func(*spans.Batch)) {
-	if d.builder.Full(row) {
-		yield(d.builder.Batch())
+// output is where the decoder of one chunk puts its rows.
+type output struct {
+	*Decoder
+	file  int32
+	tally *Tally
+	yield func(*spans.Batch)
+}
+
+func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
+	o.tally.accept(rec)
+	row.Hop = o.attempts.Hop(hop)
+	if o.attempts.Columns().Has(spans.Strata) {
+		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)
 	}
-	row.Hop = d.builder.Hop(hop)
-	row.File = file
-	if d.builder.Columns().Has(spans.Strata) {
-		row.Stratum = d.builder.Stratum(rec.get(Stratum).raw)
+	o.append(o.attempts, row)
+}
+
+func (o *output) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
+	o.tally.acceptSpan()
+	o.key = append(append(append(append(o.key[:0], service...), 0), operation...), 0, byte(kind))
+	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.spanHop(string(service), string(operation), kind) })
+	o.append(o.spans, row)
+}
+
+func (o *output) host(name []byte) int32 { return o.spans.Host(name) }
+
+func (o *output) stratum(name []byte) int32 {
+	if !o.spans.Columns().Has(spans.Strata) {
+		return 0
 	}
-	d.builder.Append(row)
+	return o.spans.Stratum(name)
+}
+
+func (o *output) append(b *spans.Builder, row *spans.Row) {
+	if b.Full(row) {
+		o.yield(b.Batch())
+	}
+	row.File = o.file
+	b.Append(row)
 }
 
 // Flush hands out the rows that wait.
 func (d *Decoder) Flush(yield func(*spans.Batch)) {
-	if b := d.builder.Batch(); b != nil {
-		yield(b)
+	for _, b := range [...]*spans.Builder{d.attempts, d.spans} {
+		if batch := b.Batch(); batch != nil {
+			yield(batch)
+		}
 	}
 }

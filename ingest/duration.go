@@ -49,9 +49,9 @@ func (u Unit) String() string {
 	return ""
 }
 
-// span is a duration that was read: exact nanoseconds where nothing finer was
+// length is a duration that was read: exact nanoseconds where nothing finer was
 // written, and the power of ten of the last digit written.
-type span struct {
+type length struct {
 	ns         int64
 	rounded    bool
 	resolution uint8
@@ -61,7 +61,7 @@ type span struct {
 // parseDuration reads a duration: a number in the given unit, or text with its
 // own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
 // errNoUnit: it is never guessed from its size.
-func parseDuration(b []byte, unit Unit) (span, error) {
+func parseDuration(b []byte, unit Unit) (length, error) {
 	if s, ok := wholeNumber(b, unit); ok {
 		return s, nil
 	}
@@ -77,33 +77,33 @@ func parseDuration(b []byte, unit Unit) (span, error) {
 }
 
 // wholeNumber is the short way for a few plain digits, by far the most common.
-func wholeNumber(b []byte, unit Unit) (span, bool) {
+func wholeNumber(b []byte, unit Unit) (length, bool) {
 	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {
-		return span{}, false
+		return length{}, false
 	}
 	var v int64
 	for _, c := range b {
 		if c-'0' > 9 {
-			return span{}, false
+			return length{}, false
 		}
 		v = v*10 + int64(c-'0')
 	}
-	return span{ns: v * int64(pow10[unit]), resolution: uint8(unit)}, true
+	return length{ns: v * int64(pow10[unit]), resolution: uint8(unit)}, true
 }
 
 // wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
 // only be a negative number that was cast.
 const wrapped = 1 << 63
 
-func bareDuration(d decimal, unit Unit) (span, error) {
+func bareDuration(d decimal, unit Unit) (length, error) {
 	if unit == NoUnitGiven {
-		return span{}, errNoUnit
+		return length{}, errNoUnit
 	}
 	if d.exponent == 0 && d.mantissa >= wrapped {
-		return span{}, errNegative
+		return length{}, errNegative
 	}
 	ns, exact, err := d.nanoseconds(int(unit))
-	return span{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
+	return length{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
 }
 
 func resolutionOf(d decimal, unit Unit) uint8 {
@@ -112,10 +112,10 @@ func resolutionOf(d decimal, unit Unit) uint8 {
 
 // parseOddDuration reads what does not start with a digit: ISO 8601, and the
 // words that loggers write for numbers that are none.
-func parseOddDuration(b []byte) (span, error) {
+func parseOddDuration(b []byte) (length, error) {
 	for _, word := range [...]string{"nan", "inf", "infinity"} {
 		if bytes.EqualFold(bytes.TrimLeft(b, "+-"), []byte(word)) {
-			return span{}, errInfinite
+			return length{}, errInfinite
 		}
 	}
 	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') && (b[1] == 'T' || b[1] == 't') {
@@ -124,35 +124,35 @@ func parseOddDuration(b []byte) (span, error) {
 	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
 		return negated(parseOddDuration(b[1:]))
 	}
-	return span{}, errNotNumber
+	return length{}, errNotNumber
 }
 
 // negated is a duration with a minus before it: no duration, but for 0.
-func negated(s span, err error) (span, error) {
+func negated(s length, err error) (length, error) {
 	if err == nil && s.ns > 0 {
-		return span{}, errNegative
+		return length{}, errNegative
 	}
 	return s, err
 }
 
 // parseUnits adds up numbers with units, such as "1m30.5s", "295 µs" or the
 // "1H2M3.5S" of ISO 8601.
-func parseUnits(b []byte) (total span, err error) {
+func parseUnits(b []byte) (total length, err error) {
 	total.resolution, total.own = math.MaxUint8, true
 	for len(b) > 0 {
 		d, n, err := scanDecimal(b)
 		if err != nil {
-			return span{}, errNotNumber
+			return length{}, errNotNumber
 		}
 		b = bytes.TrimLeft(b[n:], " ")
 		word := unitWord(b)
 		b = bytes.TrimLeft(b[len(word):], " ")
 		part, err := inUnit(d, word)
 		if err != nil {
-			return span{}, err
+			return length{}, err
 		}
 		if total.ns > math.MaxInt64-part.ns {
-			return span{}, errTooLarge
+			return length{}, errTooLarge
 		}
 		total.ns += part.ns
 		total.rounded = total.rounded || part.rounded
@@ -172,7 +172,7 @@ func unitWord(b []byte) []byte {
 
 // inUnit is a number in the unit that word names: one of ParseUnit's, or m, h
 // and the capitals of ISO 8601.
-func inUnit(d decimal, word []byte) (span, error) {
+func inUnit(d decimal, word []byte) (length, error) {
 	times, unit := uint64(1), Seconds
 	switch string(word) {
 	case "m", "M":
@@ -183,9 +183,9 @@ func inUnit(d decimal, word []byte) (span, error) {
 	default:
 		var ok bool
 		if unit, ok = ParseUnit(string(word)); !ok {
-			return span{}, errNotNumber
+			return length{}, errNotNumber
 		}
 	}
 	ns, exact, err := d.scale(times, int(unit))
-	return span{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
+	return length{ns: ns, rounded: !exact, resolution: resolutionOf(d, unit)}, err
 }

@@ -30,12 +30,24 @@ const (
 	GRPCStatus
 	ErrorType
 	Stratum
+	Condition // holds what --truncated-if asks for
+	ResponseFlags
+	ResponseDetails
+	Message
+	SpanKind
+	Messaging
+	SamplerType
+	SamplerParam
+	TraceState
+	WeightKey
 	roles
 )
 
 var roleNames = [roles]string{
 	"trace", "hop", "duration", "start", "end", "time", "truncated", "retry", "attempt", "timeout",
 	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
+	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
+	"tracestate", "weight",
 }
 
 // String gives the name that --field takes.
@@ -123,6 +135,9 @@ type FieldConfig struct {
 	TimeIs       string // "start", "end" or "" (a bare timestamp is an end)
 	FirstAttempt int    // number of the first attempt; -1: by the key
 	By           string // key whose value is the stratum; "" for none
+	HopName      string // of spans: "service", "operation", or "" for both
+	WeightKey    string // tag that holds how many traces one stands for; "" for none
+	Rules        RuleConfig
 }
 
 // Fields knows which key of a record means what. It is read-only once made and
@@ -135,6 +150,8 @@ type Fields struct {
 	// parents are the lower-case and the exact first parts of dotted keys: only
 	// objects under these are looked into.
 	parents map[string]bool
+	rules   *ruleSet
+	tags    *Fields // the keys of the tags of spans
 }
 
 // use is one meaning of a key: rank orders the candidates of a role, 0 best.
@@ -142,24 +159,43 @@ type use struct {
 	role  Role
 	rank  uint16
 	unit  Unit
-	first int8 // number of the first attempt, for Attempt
+	first int8   // number of the first attempt, for Attempt
+	match string // the only value that counts, for Condition
 }
 
-// NewFields builds the table of keys.
-func NewFields(c FieldConfig) *Fields {
-	f := &Fields{config: c, known: map[string][]use{}, exact: map[string][]use{}, parents: map[string]bool{}}
+// NewFields builds the table of keys. An error is a mistake in the rules.
+func NewFields(c FieldConfig) (*Fields, error) {
+	rules, err := newRuleSet(c.Rules)
+	if err != nil {
+		return nil, err
+	}
+	f := emptyFields(c, rules)
 	for role, keys := range candidates {
 		if !f.overridden(Role(role)) {
 			f.addCandidates(Role(role), keys)
 		}
 	}
 	for i, flag := range c.Fields {
-		f.add(f.exact, flag.Key, use{flag.Role, uint16(i), f.defaultUnit(flag), f.firstAttempt(flag.Key)})
+		f.add(f.exact, flag.Key, use{role: flag.Role, rank: uint16(i), unit: f.defaultUnit(flag), first: f.firstAttempt(flag.Key)})
 	}
 	if c.By != "" {
 		f.add(f.exact, c.By, use{role: Stratum})
 	}
-	return f
+	f.addConditions()
+	f.tags = newTagFields(f)
+	return f, nil
+}
+
+func emptyFields(c FieldConfig, rules *ruleSet) *Fields {
+	return &Fields{config: c, known: map[string][]use{}, exact: map[string][]use{}, parents: map[string]bool{}, rules: rules}
+}
+
+// addConditions makes the keys of --truncated-if known; only the value asked
+// for counts.
+func (f *Fields) addConditions() {
+	for _, c := range f.rules.conditions {
+		f.add(f.exact, c.key, use{role: Condition, unit: NoUnitGiven, match: c.value})
+	}
 }
 
 // overridden reports whether the user named the keys of role. Who names the
@@ -176,7 +212,7 @@ func (f *Fields) overridden(role Role) bool {
 func (f *Fields) addCandidates(role Role, keys []string) {
 	var rank uint16
 	for _, key := range keys {
-		f.add(f.known, key, use{role, rank, f.config.bare(role), f.firstAttempt(key)})
+		f.add(f.known, key, use{role: role, rank: rank, unit: f.config.bare(role), first: f.firstAttempt(key)})
 		rank++
 		if !slices.Contains(timed, role) {
 			continue

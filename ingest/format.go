@@ -14,23 +14,47 @@ type format struct {
 	name  string
 	sniff func(head []byte, f *Fields) sniffed
 	// open prepares a file: it consumes what stands before the records and
-	// returns the boundary of the chunks.
-	open       func(f *File, fields *Fields) (boundary func([]byte) int, err error)
+	// returns what cuts the rest into chunks.
+	open       func(f *File, fields *Fields) (chunker, error)
 	newDecoder func(*Fields, spans.Columns) decoder
+	// traces tells that the records are spans.
+	traces bool
 }
 
-// decoder decodes the chunks of one format. It hands each attempt to emit,
-// valid only during the call.
+// chunker cuts a file into chunks of whole records.
+type chunker interface {
+	// next returns the next chunk, io.EOF after the last one.
+	next() (*Chunk, error)
+	// count returns how many chunks there were so far.
+	count() int
+}
+
+// decoder decodes the chunks of one format. It hands each attempt to the sink.
 type decoder interface {
-	decode(c *Chunk, t *Tally, emit func(rec *record, row *spans.Row, hop []byte))
+	decode(c *Chunk, t *Tally, s sink)
+}
+
+// sink takes what a decoder reads. What the arguments point to is valid only
+// during the call.
+type sink interface {
+	// attempt takes a line of a hop log.
+	attempt(rec *record, row *spans.Row, hop []byte)
+	// span takes a span of a trace.
+	span(row *spans.Row, service, operation []byte, kind spans.Kind)
+	// host and stratum return the index of a name, for rows of spans.
+	host(name []byte) int32
+	stratum(name []byte) int32
 }
 
 // formats is the list of known formats, in the order in which they are tried.
+// Traces come first: their keys are exact, those of hop logs are not.
 var formats = []format{
+	traceFormat("jaeger"),
+	traceFormat("otlp"),
 	{
 		name:       "ndjson",
 		sniff:      sniffNDJSON,
-		open:       func(*File, *Fields) (func([]byte) int, error) { return lastNewline, nil },
+		open:       func(f *File, _ *Fields) (chunker, error) { return newSplitter(f, lastNewline), nil },
 		newDecoder: func(f *Fields, c spans.Columns) decoder { return newNDJSON(f, c) },
 	},
 	delimitedFormat("csv", ','),
@@ -41,12 +65,32 @@ func delimitedFormat(name string, comma byte) format {
 	return format{
 		name:  name,
 		sniff: sniffDelimited(comma),
-		open: func(f *File, fields *Fields) (func([]byte) int, error) {
+		open: func(f *File, fields *Fields) (chunker, error) {
 			c := newCutter(comma, f.maxLine)
-			return c.boundary, f.takeHeader(c, fields)
+			if err := f.takeHeader(c, fields); err != nil {
+				return nil, err
+			}
+			s := newSplitter(f, c.boundary)
+			s.line += f.header.lines
+			s.offset += f.header.bytes
+			return s, nil
 		},
 		newDecoder: func(f *Fields, c spans.Columns) decoder { return newDelimited(f, c) },
 	}
+}
+
+func traceFormat(name string) format {
+	return format{
+		name:       name,
+		sniff:      sniffTraces(name),
+		open:       func(f *File, _ *Fields) (chunker, error) { return newTraceChunker(f) },
+		newDecoder: func(f *Fields, _ spans.Columns) decoder { return newTraceDecoder(f) },
+		traces:     true,
+	}
+}
+
+func formatNamed(name string) *format {
+	return &formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
 }
 
 // FormatNames lists what --input-format takes.
@@ -61,8 +105,9 @@ func FormatNames() []string {
 // sniffed is what a look at the head of a file told about one format.
 type sniffed struct {
 	mine     bool
-	why      string     // why not
-	unitless *UnitError // set if the unit of durations is not known
+	why      string        // why not
+	refused  *RefusedError // set if the input is recognised, but cannot be used
+	unitless *UnitError    // set if the unit of durations is not known
 }
 
 // UnknownFormatError says per format why a file is not of it.
@@ -103,6 +148,9 @@ func detect(path string, head []byte, named string, fields *Fields) (*format, er
 		}
 		s := f.sniff(head, fields)
 		switch {
+		case s.refused != nil:
+			s.refused.Path = path
+			return nil, s.refused
 		case s.unitless != nil:
 			s.unitless.Path = path
 			return nil, s.unitless

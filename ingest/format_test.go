@@ -197,8 +197,8 @@ func TestLongFirstLineIsRecognised(t *testing.T) {
 		d := decode(t, how{}, in)
 		same(t, in[:30], pick(d.rows, hopOf), []string{"x"})
 	}
-	if d := decode(t, how{}, `{"traceID":"x","spans":["`+pad+`"]}`); d.err == nil {
-		t.Errorf("a trace is taken for a hop log")
+	if d := decode(t, how{}, `{"lines":"x","pages":["`+pad+`"]}`); d.err == nil {
+		t.Errorf("anything is taken for a hop log")
 	}
 	if d := decode(t, how{}, `{"hop":"x","took":5,"pad":"`+pad+`"}`); d.err == nil || !bytes.Contains([]byte(d.err.Error()), []byte("unit")) {
 		t.Errorf("a long line without a unit: %v", d.err)

@@ -46,7 +46,7 @@ func (h how) config(t testing.TB) Config {
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: NewFields(c), Format: h.format, MaxLine: h.maxLine}
+	return Config{Fields: fieldsOf(t, c), Format: h.format, MaxLine: h.maxLine}
 }
 
 // attempt is a row as a test reads it back.
@@ -91,8 +91,8 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 		return decoded{err: err}
 	}
 	defer f.Close()
-	if h.chunk > 0 && f.splitter != nil {
-		f.splitter.size = h.chunk
+	if s, ok := f.chunks.(*splitter); ok && h.chunk > 0 {
+		s.size = h.chunk
 	}
 	ledger := NewLedger()
 	ledger.Open(f)
@@ -112,9 +112,8 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 	if h.columns != nil {
 		columns = *h.columns
 	}
-	builder := spans.NewBuilder(mem, columns)
-	defer builder.Release()
-	decoder := NewDecoder(c, builder, !h.firstRejects)
+	decoder := NewDecoder(c, mem, columns, !h.firstRejects)
+	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		for i := range b.Len() {
 			d.rows = append(d.rows, readBack(b, i))
@@ -224,4 +223,14 @@ func newChecked(t testing.TB) *memory.CheckedAllocator {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	return mem
+}
+
+// fieldsOf builds the table of keys of settings that are right.
+func fieldsOf(t testing.TB, c FieldConfig) *Fields {
+	t.Helper()
+	f, err := NewFields(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -33,13 +33,13 @@ func (a *attempts) row(rec *record, r *spans.Row) (hop []byte, bad *fault) {
 		return nil, bad
 	}
 	r.Duration, r.Resolution, r.HasDuration = length.ns, length.resolution, true
-	if bad = outcome(rec, r); bad != nil {
-		return nil, bad
-	}
-	if bad = readRetry(rec, r); bad != nil {
-		return nil, bad
-	}
 	a.timeout(rec, r)
+	if bad = a.outcome(rec, r); bad != nil {
+		return nil, bad
+	}
+	if bad = a.readRetry(rec, r); bad != nil {
+		return nil, bad
+	}
 	a.optional(rec, r)
 	a.note(rec, r, length)
 	return hop, nil
@@ -53,20 +53,20 @@ func missingHop(rec *record) string {
 }
 
 // readLength takes the duration as logged, else end less start.
-func readLength(rec *record) (span, *fault) {
+func readLength(rec *record) (length, *fault) {
 	v := rec.get(Duration)
 	if v.empty() {
 		return fromTimes(rec)
 	}
 	s, err := parseDuration(v.raw, v.use.unit)
 	if err != nil {
-		return span{}, durationFault(v, err)
+		return length{}, durationFault(v, err)
 	}
 	return s, nil
 }
 
 // note adds what was odd about an accepted record, and how it was read.
-func (a *attempts) note(rec *record, r *spans.Row, length span) {
+func (a *attempts) note(rec *record, r *spans.Row, length length) {
 	t := a.tally
 	t.DuplicateKeys += rec.duplicates
 	if length.rounded {
@@ -110,26 +110,26 @@ func shown(v *value) string {
 }
 
 // fromTimes is the way of logs with a start and an end and no duration.
-func fromTimes(rec *record) (span, *fault) {
+func fromTimes(rec *record) (length, *fault) {
 	start, end := rec.get(Start), rec.get(End)
 	if start.empty() || end.empty() {
-		return span{}, &fault{NoDuration, "neither a duration nor both start and end"}
+		return length{}, &fault{NoDuration, "neither a duration nor both start and end"}
 	}
 	from, err := unguessed(start)
 	if err != nil {
-		return span{}, timeFault(start, err)
+		return length{}, timeFault(start, err)
 	}
 	to, err := unguessed(end)
 	if err != nil {
-		return span{}, timeFault(end, err)
+		return length{}, timeFault(end, err)
 	}
 	if to.ns < from.ns {
-		return span{}, &fault{NegativeDuration, shown(end) + " is before " + shown(start)}
+		return length{}, &fault{NegativeDuration, shown(end) + " is before " + shown(start)}
 	}
 	if from.ns < 0 && to.ns > math.MaxInt64+from.ns {
-		return span{}, &fault{BadDuration, shown(start) + ", " + shown(end) + ": " + errTooLarge.Error()}
+		return length{}, &fault{BadDuration, shown(start) + ", " + shown(end) + ": " + errTooLarge.Error()}
 	}
-	return span{ns: to.ns - from.ns, own: true, resolution: max(from.resolution, to.resolution)}, nil
+	return length{ns: to.ns - from.ns, own: true, resolution: max(from.resolution, to.resolution)}, nil
 }
 
 // unguessed reads a time on which a duration rests, so a bare number's unit is
@@ -150,20 +150,16 @@ func timeFault(v *value, err error) *fault {
 	return &fault{BadTime, shown(v) + ": " + err.Error()}
 }
 
-func outcome(rec *record, r *spans.Row) *fault {
-	v, marked, ok := rec.judge()
+func (a *attempts) outcome(rec *record, r *spans.Row) *fault {
+	v, marked, ok := a.fields.rules.judge(rec, spans.NoKind)
 	if !ok {
 		return &fault{BadMark, shown(rec.get(TruncatedMark)) + ": neither yes nor no"}
 	}
 	r.Outcome, r.CutBy, r.Failure, r.Marked = v.outcome, v.cutBy, v.failure, marked
+	if v.rule == RuleDeadline && v.cutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20 {
+		r.CutBy = spans.CutUnknown // well before its own deadline: another one passed
+	}
 	return nil
-}
-
-// speaksOfTimeout spots error messages about timeouts. A message is no mark
-// ("timeout=30s" in a dump of settings matches too), but who logs only messages
-// should know that cuts may hide among the failures.
-func speaksOfTimeout(message []byte) bool {
-	return containsFold(message, "timeout") || containsFold(message, "timed out") || containsFold(message, "deadline exceeded")
 }
 
 // marksUsed tells an explicit mark from other evidence.
@@ -175,13 +171,13 @@ func (r *record) marksUsed() uint8 {
 }
 
 // retry takes the retry mark where there is one, else the attempt's number.
-func readRetry(rec *record, r *spans.Row) *fault {
+func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 	mark := rec.get(RetryMark)
 	yes, ok := mark.yes()
 	if !ok {
 		return &fault{BadMark, shown(mark) + ": neither yes nor no"}
 	}
-	r.Retry = yes
+	r.Retry = yes && a.fields.rules.On(RuleRetryMark)
 	v := rec.get(Attempt)
 	if v.empty() {
 		return nil
@@ -192,7 +188,7 @@ func readRetry(rec *record, r *spans.Row) *fault {
 		return &fault{BadAttempt, shown(v) + ": not a count"}
 	}
 	r.Attempt, r.HasAttempt = n, true
-	if mark.empty() {
+	if mark.empty() && a.fields.rules.On(RuleResend) {
 		r.Retry = n > int64(v.use.first)
 	}
 	return nil

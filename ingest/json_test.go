@@ -65,7 +65,7 @@ func probed(t testing.TB) *Fields {
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	return NewFields(c)
+	return fieldsOf(t, c)
 }
 
 func agreesWithEncodingJSON(t *testing.T, fields *Fields, line []byte) {

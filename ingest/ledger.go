@@ -20,6 +20,9 @@ type Ledger struct {
 type account struct {
 	summary  FileSummary
 	fieldSeq int // chunk that Fields came from
+	// answerErrors are the first errors in an answer, and errorsSeq their chunk.
+	answerErrors string
+	errorsSeq    int
 }
 
 // NewLedger returns an empty ledger.
@@ -40,6 +43,9 @@ func (l *Ledger) Add(t *Tally) error {
 			t.Chunk.File.Path, t.Chunk.Line, t.Records, t.Accepted, t.Rejected, t.Blank)
 	}
 	a := l.files[t.Chunk.File]
+	if t.AnswerErrors != "" && (a.answerErrors == "" || t.Chunk.Seq < a.errorsSeq) {
+		a.answerErrors, a.errorsSeq = t.AnswerErrors, t.Chunk.Seq
+	}
 	a.add(t)
 	l.total.add(t)
 	l.count(t)
@@ -69,6 +75,8 @@ func (t *Tally) add(o *Tally) {
 	t.UnusedTimeouts += o.UnusedTimeouts
 	t.ZeroAttempts += o.ZeroAttempts
 	t.TimeoutTexts += o.TimeoutTexts
+	t.UnknownServices += o.UnknownServices
+	t.OtherSignals += o.OtherSignals
 	t.units |= o.units
 	t.marks |= o.marks
 	t.basis |= o.basis
@@ -121,6 +129,9 @@ func (l *Ledger) Summary(configured bool) Summary {
 	for f, a := range l.files {
 		s.Files = append(s.Files, a.summary)
 		s.Warnings = append(s.Warnings, f.warnings...)
+		if a.answerErrors != "" {
+			s.Warnings = append(s.Warnings, errorsInAnswer(f.Path, a.answerErrors))
+		}
 	}
 	slices.SortFunc(s.Files, func(a, b FileSummary) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(s.Warnings, func(a, b note.Warning) int { return strings.Compare(a.Text, b.Text) })
@@ -175,6 +186,8 @@ func (t *Tally) warnings() []note.Warning {
 		{t.UnreadTimes, "unreadable_times", "start or end times could not be read and were left out"},
 		{t.UnusedTimeouts, "unused_timeouts", "timeouts are unreadable or without a unit and were not used: give --unit, or --field timeout=KEY:UNIT"},
 		{t.ZeroAttempts, "attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
+		{t.UnknownServices, "unknown_service", "spans have no service name: their hops are called unknown-service"},
+		{t.OtherSignals, "other_signals", "lines of metrics or logs among the traces were passed over"},
 		{t.TimeoutTexts, "timeouts_in_messages", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count as failed, not as cut"},
 	} {
 		if c.n > 0 {

@@ -23,7 +23,7 @@ func chunksOf(t testing.TB, c Config, path, in string, size int) (*File, []*Chun
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	f.splitter.size = size
+	f.chunks.(*splitter).size = size
 	var all []*Chunk
 	for {
 		chunk, err := f.Next()
@@ -51,9 +51,9 @@ func TestSummaryDoesNotDependOnTheOrderOfWork(t *testing.T) {
 			ledger.Open(f)
 			rand.Shuffle(len(chunks), func(i, j int) { chunks[i], chunks[j] = chunks[j], chunks[i] })
 			for n, chunk := range chunks {
-				b := spans.NewBuilder(newChecked(t), 0)
-				tallies = append(tallies, NewDecoder(c, b, n%2 == 0).Decode(chunk, (*spans.Batch).Release))
-				b.Release()
+				d := NewDecoder(c, newChecked(t), 0, n%2 == 0)
+				tallies = append(tallies, d.Decode(chunk, (*spans.Batch).Release))
+				d.Release()
 			}
 			defer ledger.Done(f)
 		}
@@ -103,9 +103,8 @@ func TestFileIndexStandsInTheRows(t *testing.T) {
 	c := how{}.config(t)
 	f, chunks := chunksOf(t, c, "in", rowA, 100)
 	f.Index = 7
-	b := spans.NewBuilder(newChecked(t), spans.Positions)
-	defer b.Release()
-	d := NewDecoder(c, b, false)
+	d := NewDecoder(c, newChecked(t), spans.Positions, false)
+	defer d.Release()
 	for _, chunk := range chunks {
 		d.Decode(chunk, nil)
 	}

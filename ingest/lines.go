@@ -20,6 +20,14 @@ type Chunk struct {
 	// skipped is the length, without its newline, of an overlong line that was
 	// left out; then Data is empty.
 	skipped int64
+
+	// The following are of JSON documents.
+	piece piece
+	// context is what loneSpans refer to, and contextKind what it is of.
+	context     []byte
+	contextKind piece
+	// bad says that there is no record here, but a fault.
+	bad *fault
 }
 
 const (
@@ -50,6 +58,8 @@ type splitter struct {
 func newSplitter(f *File, boundary func([]byte) int) *splitter {
 	return &splitter{r: f.head, file: f, size: chunkSize, boundary: boundary, line: 1}
 }
+
+func (s *splitter) count() int { return s.seq }
 
 // lastNewline is the boundary of formats whose records are lines.
 func lastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }

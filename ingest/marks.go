@@ -6,77 +6,25 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// verdict is how an attempt ended, by one piece of evidence or by all.
+// verdict is how an attempt ended, by one piece of evidence or by all; rule
+// names what made it truncated.
 type verdict struct {
 	outcome spans.Outcome
 	cutBy   spans.CutBy
 	failure spans.Failure
+	rule    string
 }
 
 var (
 	completed     = verdict{}
-	cutOwn        = verdict{spans.Truncated, spans.Own, spans.NotFailed}
-	cutBelow      = verdict{spans.Truncated, spans.Below, spans.NotFailed}
-	cutByCaller   = verdict{spans.Truncated, spans.Caller, spans.NotFailed}
 	failedUnknown = failed(spans.FailureUnknown)
 )
 
-func failed(kind spans.Failure) verdict { return verdict{spans.Failed, spans.NotCut, kind} }
-
-// evidence lists the roles that say how an attempt ended, strongest first, with
-// how each is read. The strongest piece that says "cut" decides; where none
-// does, the strongest that says "failed".
-var evidence = [...]struct {
-	role Role
-	read func(*value) verdict
-}{
-	{GRPCStatus, readGRPC},
-	{HTTPStatus, readStatus},
-	{ErrorType, readErrorType},
-	{Status, readStatus},
-	{OutcomeWord, readStatus},
-	{Error, readError},
+func truncatedBy(by spans.CutBy, rule string) verdict {
+	return verdict{spans.Truncated, by, spans.NotFailed, rule}
 }
 
-const evidenceRoles = 1<<TruncatedMark | 1<<GRPCStatus | 1<<HTTPStatus | 1<<ErrorType | 1<<Status | 1<<OutcomeWord | 1<<Error
-
-// judge says how the attempt of a record ended; marked is false where the
-// record says nothing of it. ok is false for a mark that is neither yes nor no.
-func (r *record) judge() (v verdict, marked, ok bool) {
-	cut, readable := r.get(TruncatedMark).yes()
-	if !readable {
-		return v, true, false
-	}
-	timedOut, isMark := r.timeoutMark()
-	marked = r.has&evidenceRoles != 0 || isMark
-	if cut || timedOut && isMark {
-		v = cutOwn
-	} else {
-		v = r.weigh()
-	}
-	if v.outcome == spans.Truncated {
-		v.cutBy = r.namedCut(v.cutBy)
-	}
-	return v, marked, true
-}
-
-// weigh reads the evidence beside the explicit mark.
-func (r *record) weigh() verdict {
-	worst := completed
-	for _, e := range evidence {
-		if r.has&(1<<e.role) == 0 {
-			continue
-		}
-		v := e.read(r.get(e.role))
-		if v.outcome == spans.Truncated {
-			return v
-		}
-		if worst.outcome == spans.Completed {
-			worst = v
-		}
-	}
-	return worst
-}
+func failed(kind spans.Failure) verdict { return verdict{outcome: spans.Failed, failure: kind} }
 
 // timeoutMark reads the key "timeout" where it is yes or no and not a time.
 func (r *record) timeoutMark() (yes, isMark bool) {
@@ -151,9 +99,9 @@ func byHTTP(n int64) verdict {
 	case n >= 100 && n < 400:
 		return completed
 	case n == 504:
-		return cutBelow
+		return truncatedBy(spans.Below, RuleGateway)
 	case n == 499 || n == 460:
-		return cutByCaller
+		return truncatedBy(spans.Caller, RuleClientGone)
 	case n == 429:
 		return failed(spans.Throttled)
 	case n == 502 || n == 503:
@@ -175,7 +123,7 @@ func byGRPC(code int64) verdict {
 
 // grpcVerdicts is indexed by the codes of gRPC.
 var grpcVerdicts = [17]verdict{
-	1: cutByCaller, 2: failed(spans.ServerError), 3: failed(spans.ClientError), 4: cutOwn,
+	1: truncatedBy(spans.Caller, RuleCancelled), 2: failed(spans.ServerError), 3: failed(spans.ClientError), 4: truncatedBy(spans.Own, RuleDeadline),
 	5: failed(spans.ClientError), 6: failed(spans.ClientError), 7: failed(spans.ClientError),
 	8: failed(spans.Throttled), 9: failed(spans.ClientError), 10: failed(spans.ServerError),
 	11: failed(spans.ClientError), 12: failed(spans.ServerError), 13: failed(spans.ServerError),
@@ -203,7 +151,7 @@ func readErrorType(v *value) verdict {
 		return w
 	}
 	if containsFold(v.raw, "timeout") || containsFold(v.raw, "deadline") {
-		return cutOwn
+		return truncatedBy(spans.Own, RuleErrorType)
 	}
 	return w
 }
@@ -227,6 +175,8 @@ func containsFold(b []byte, word string) bool {
 	return false
 }
 
+var wordOwn = truncatedBy(spans.Own, RuleStatusWord)
+
 // words are the status words in use: plain English, OpenTelemetry's and gRPC's.
 var words = map[string]verdict{
 	"": completed, "ok": completed, "success": completed, "succeeded": completed, "successful": completed,
@@ -234,8 +184,8 @@ var words = map[string]verdict{
 	"none": completed, "null": completed, "nil": completed, "statuscodeok": completed, "statuscodeunset": completed,
 	"2xx": completed, "3xx": completed, "4xx": failed(spans.ClientError), "5xx": failed(spans.ServerError),
 
-	"timeout": cutOwn, "timedout": cutOwn, "truncated": cutOwn, "deadlineexceeded": cutOwn,
-	"cancelled": cutByCaller, "canceled": cutByCaller,
+	"timeout": wordOwn, "timedout": wordOwn, "truncated": wordOwn, "deadlineexceeded": truncatedBy(spans.Own, RuleDeadline),
+	"cancelled": truncatedBy(spans.Caller, RuleCancelled), "canceled": truncatedBy(spans.Caller, RuleCancelled),
 
 	"true": failedUnknown, "error": failedUnknown, "err": failedUnknown, "failed": failedUnknown,
 	"failure": failedUnknown, "fail": failedUnknown, "statuscodeerror": failedUnknown,

@@ -160,11 +160,11 @@ func TestSummarySaysWhereTheMarksCameFrom(t *testing.T) {
 		{``, false, "none"}, {``, true, "configured"}, {`,"timeout":false`, true, "field"}, {`,"timed_out":null`, false, "field"}, {`,"error":null`, true, "rules"}, {`,"timeout":"5s"`, false, "none"},
 	} {
 		h := how{}.config(t)
-		ledger, file := NewLedger(), &File{format: &formats[0], maxLine: DefaultMaxLine}
+		ledger, file := NewLedger(), &File{format: formatNamed("ndjson"), maxLine: DefaultMaxLine}
 		ledger.Open(file)
-		b := spans.NewBuilder(newChecked(t), 0)
-		defer b.Release()
-		tally := NewDecoder(h, b, false).Decode(&Chunk{File: file, Line: 1, Data: []byte(`{"hop":"x","duration_ms":1` + c.fields + "}\n")}, func(*spans.Batch) {})
+		d := NewDecoder(h, newChecked(t), 0, false)
+		defer d.Release()
+		tally := d.Decode(&Chunk{File: file, Line: 1, Data: []byte(`{"hop":"x","duration_ms":1` + c.fields + "}\n")}, func(*spans.Batch) {})
 		if err := ledger.Add(tally); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func newNDJSON(f *Fields, c spans.Columns) *ndjson {
 // put together.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-func (d *ndjson) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []byte)) {
+func (d *ndjson) decode(c *Chunk, t *Tally, s sink) {
 	d.tally = t
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
@@ -42,7 +42,7 @@ func (d *ndjson) decode(c *Chunk, t *Tally, emit func(*record, *spans.Row, []byt
 			t.reject(line, offset, bad)
 		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
-			emit(&d.rec, &d.row, hop)
+			s.attempt(&d.rec, &d.row, hop)
 		default:
 			t.blank()
 		}

@@ -63,7 +63,7 @@ func TestDurationsAreReadExactly(t *testing.T) {
 		{in: "0.00000000000000000000001h", unit: NoUnitGiven, rounded: true},
 	} {
 		got, err := parseDuration([]byte(c.in), c.unit)
-		want := span{ns: c.ns, rounded: c.rounded, resolution: c.resolution, own: strings.ContainsAny(strings.ToLower(c.in), "smh")}
+		want := length{ns: c.ns, rounded: c.rounded, resolution: c.resolution, own: strings.ContainsAny(strings.ToLower(c.in), "smh")}
 		if err != nil || got != want {
 			t.Errorf("%q in %s: %+v, %v; want %+v", c.in, c.unit, got, err, want)
 		}

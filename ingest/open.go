@@ -18,6 +18,7 @@ type Config struct {
 	Fields  *Fields
 	Format  string // name of a format, "" to detect it
 	MaxLine int    // longest line in bytes, 0 for DefaultMaxLine
+	TempDir string // for what is too large to hold, "" for the system's
 }
 
 // File is one open input. Next and Close belong to one goroutine; decoders read
@@ -32,7 +33,8 @@ type File struct {
 	maxLine  int
 	header   *header
 	head     *bufio.Reader
-	splitter *splitter
+	chunks   chunker
+	tempDir  string
 	closers  []func() error
 	bytes    *atomic.Int64
 	damage   error
@@ -45,7 +47,7 @@ const headSize = 256 << 10
 // is added to as bytes of the file are consumed. The errors are an *os.PathError,
 // an *UnknownFormatError or a *UnitError.
 func Open(src Source, c Config, read *atomic.Int64) (*File, error) {
-	f := &File{Path: src.Path, bytes: new(atomic.Int64), maxLine: c.MaxLine}
+	f := &File{Path: src.Path, bytes: new(atomic.Int64), maxLine: c.MaxLine, tempDir: c.TempDir}
 	if f.maxLine == 0 {
 		f.maxLine = DefaultMaxLine
 	}
@@ -128,14 +130,8 @@ func (f *File) recognise(head []byte, c Config) (err error) {
 		return err
 	}
 	f.Format = f.format.name
-	boundary, err := f.format.open(f, c.Fields)
-	if err != nil {
+	if f.chunks, err = f.format.open(f, c.Fields); err != nil {
 		return &UnknownFormatError{f.Path, []string{f.format.name + ": " + err.Error()}}
-	}
-	f.splitter = newSplitter(f, boundary)
-	if f.header != nil {
-		f.splitter.line += f.header.lines
-		f.splitter.offset += f.header.bytes
 	}
 	return nil
 }
@@ -143,8 +139,8 @@ func (f *File) recognise(head []byte, c Config) (err error) {
 // empty is an input with nothing but blank lines in it.
 func (f *File) empty(head []byte) {
 	if len(head) > 0 {
-		f.format = &formats[0]
-		f.splitter = newSplitter(f, lastNewline)
+		f.format = formatNamed("ndjson")
+		f.chunks = newSplitter(f, lastNewline)
 	}
 	f.warn("empty_file", f.Path+" is empty")
 }
@@ -202,6 +198,17 @@ func (f *File) trailing(what string) {
 	f.warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
 }
 
+// noteErrors passes on the errors that an answer carries beside its data.
+func (f *File) noteErrors(list []byte) {
+	if text := bytes.TrimSpace(list); len(text) > 2 && text[0] == '[' {
+		f.warnings = append(f.warnings, errorsInAnswer(f.Path, string(text)))
+	}
+}
+
+func errorsInAnswer(path, list string) note.Warning {
+	return note.Warning{Code: "errors_in_answer", Text: path + " carries errors of the server that wrote it: " + list}
+}
+
 func (f *File) warn(code, text string) {
 	f.warnings = append(f.warnings, note.Warning{Code: code, Text: text})
 }
@@ -236,10 +243,10 @@ func (f *File) takeHeader(c cutter, fields *Fields) error {
 
 // Next returns the next chunk, io.EOF after the last.
 func (f *File) Next() (*Chunk, error) {
-	if f.splitter == nil {
+	if f.chunks == nil {
 		return nil, io.EOF
 	}
-	return f.splitter.next()
+	return f.chunks.next()
 }
 
 // Close gives the file back.
@@ -254,8 +261,8 @@ func (f *File) Close() error {
 
 // Chunks returns how many chunks Next gave; all of them once it said io.EOF.
 func (f *File) Chunks() int {
-	if f.splitter == nil {
+	if f.chunks == nil {
 		return 0
 	}
-	return f.splitter.seq
+	return f.chunks.count()
 }

@@ -13,6 +13,7 @@ const (
 	WrongFieldCount  Reason = "wrong_field_count" // CSV row with more or fewer fields than the header
 	RepeatedHeader   Reason = "repeated_header"   // CSV header once more inside the file
 	NoHop            Reason = "no_hop"            // hop missing or empty
+	NoID             Reason = "no_id"             // span without a trace id or a span id
 	NoDuration       Reason = "no_duration"       // neither a duration nor both times
 	NoUnit           Reason = "no_unit"           // a bare number whose unit is not known
 	BadDuration      Reason = "bad_duration"      // not a number, NaN, infinite, too large
@@ -24,6 +25,6 @@ const (
 
 // Reasons lists all reasons for a reject.
 var Reasons = [...]Reason{
-	Malformed, NotARecord, Incomplete, LineTooLong, WrongFieldCount, RepeatedHeader, NoHop, NoDuration, NoUnit,
+	Malformed, NotARecord, Incomplete, LineTooLong, WrongFieldCount, RepeatedHeader, NoHop, NoID, NoDuration, NoUnit,
 	BadDuration, NegativeDuration, BadTime, BadMark, BadAttempt,
 }

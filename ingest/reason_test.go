@@ -185,6 +185,9 @@ end,1,,,`,
 			}
 		}
 	}
+	for _, r := range decodeAnyhow(t, how{}, fixture(t, "jaeger/bad.json")).rejects {
+		seen[r.Reason] = true
+	}
 	for _, r := range Reasons {
 		if !seen[r] {
 			t.Errorf("no input has a reject for %q", r)
@@ -237,7 +240,7 @@ func TestReasonsAreDistinctWords(t *testing.T) {
 		}
 		seen[r] = true
 	}
-	same(t, "number of reasons", len(seen), 14)
+	same(t, "number of reasons", len(seen), 15)
 }
 
 func TestTallyKeepsTheFirstRejectOfEachReason(t *testing.T) {

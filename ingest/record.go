@@ -95,6 +95,9 @@ var absentValue value
 // and "" give way to any other, but an empty hop stands for itself. The same key
 // twice: the last one counts, as in encoding/json.
 func (r *record) put(u use, key *keyInfo, kind valueKind, raw []byte) {
+	if u.role == Condition && string(raw) != u.match {
+		return
+	}
 	if len(raw) == 0 && u.role != Hop {
 		kind = null
 	}

@@ -17,6 +17,10 @@ type Tally struct {
 	ZeroAttempts   int64 // attempt numbers below the first
 	TimeoutTexts   int64 // failures whose message speaks of a timeout
 
+	UnknownServices int64  // spans whose process is not there
+	OtherSignals    int64  // lines of metrics or logs among the traces
+	AnswerErrors    string // the first list of errors in an answer
+
 	units, marks, basis uint8
 	keepAll             bool
 }
@@ -67,4 +71,10 @@ func (t *Tally) accept(rec *record) {
 			t.Fields[role.String()] = v.key.path
 		}
 	}
+}
+
+// acceptSpan counts a span.
+func (t *Tally) acceptSpan() {
+	t.Records++
+	t.Accepted++
 }

@@ -180,3 +180,6 @@ func (t *Batch) Attempt(i int) (int64, bool) {
 
 // Release gives the batch's memory back; call it exactly once.
 func (t *Batch) Release() { t.record.Release() }
+
+// Linked reports whether the rows are spans of traces.
+func (t *Batch) Linked() bool { return t.Span != nil }

@@ -5,6 +5,9 @@
 //  3. Whoever received a Batch last owns it and calls Release exactly once,
 //     on error paths too.
 //
+//  4. Spans of traces go into an Assembler, which gives every Trace whole:
+//     parents and children linked, retries and cuts from below marked.
+//
 // Hop names are dictionary-coded: the Dictionary lives as long as its Builder
 // and only ever grows, so an index once seen keeps its meaning. Trace ids are
 // never dictionary-coded: nearly every one is new.

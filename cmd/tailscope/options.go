@@ -30,6 +30,15 @@ type options struct {
 	timeouts     []string
 	maxLine      string
 
+	hopName       string
+	matchMessages bool
+	truncatedIf   []string
+	notRules      []string
+	sampling      string
+	weightField   string
+	memory        string
+	tempDir       string
+
 	quantiles  []string
 	confidence string
 	hops       string
@@ -55,6 +64,15 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, for the Kaplan-Meier value")
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "256MiB", "longest line that is read; longer ones are rejected")
+
+	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
+	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as truncated")
+	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of a truncated attempt: `KEY=VALUE`; repeatable")
+	f.StringArrayVar(&o.notRules, "not-rule", nil, "a rule that does not count, by its `NAME` ('tailscope rules' lists them); repeatable")
+	f.StringVar(&o.sampling, "sampling", "", "how traces were chosen: none (all are there), probability=P, or biased (default: from the input)")
+	f.StringVar(&o.weightField, "weight-field", "", "tag whose value says how many traces one stands for: `KEY`")
+	f.StringVar(&o.memory, "memory", "", "memory for traces that are being put together (default: a quarter of the machine's, at most 2GiB)")
+	f.StringVar(&o.tempDir, "temp-dir", "", "folder for what does not fit in memory (default: the system's)")
 
 	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
 	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided")
@@ -86,6 +104,9 @@ type plan struct {
 	progress   bool
 	jobs       int
 	verbose    bool
+	memory     int64
+	tempDir    string
+	sampling   samplingFlag
 }
 
 // run checks the flags and runs the pipeline.
@@ -99,8 +120,8 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != ""}
-	for _, check := range []func(*plan) error{o.planInput, o.planTimeouts, o.planQuantiles, o.planOutput} {
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir}
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
@@ -109,7 +130,10 @@ func (o *options) plan(args []string) (*plan, error) {
 }
 
 func (o *options) planInput(p *plan) error {
-	c := ingest.FieldConfig{Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by}
+	c := ingest.FieldConfig{
+		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, WeightKey: o.weightField,
+		Rules: ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules},
+	}
 	for _, s := range o.fields {
 		f, err := ingest.ParseField(s)
 		if err != nil {
@@ -131,6 +155,9 @@ func (o *options) planInput(p *plan) error {
 	if o.firstAttempt != "" {
 		c.FirstAttempt = int(o.firstAttempt[0] - '0')
 	}
+	if err := oneOf("--hop-name", o.hopName, "service", "operation", "service-operation"); err != nil {
+		return err
+	}
 	if err := oneOf("--input-format", o.inputFormat, append(ingest.FormatNames(), "")...); err != nil {
 		return err
 	}
@@ -138,8 +165,41 @@ func (o *options) planInput(p *plan) error {
 	if err != nil {
 		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
 	}
-	p.ingest = ingest.Config{Fields: ingest.NewFields(c), Format: o.inputFormat, MaxLine: maxLine}
+	fields, err := ingest.NewFields(c)
+	p.ingest = ingest.Config{Fields: fields, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
+	return err
+}
+
+func (o *options) planTraces(p *plan) error {
+	var err error
+	if p.sampling, err = parseSampling(o.sampling); err != nil {
+		return err
+	}
+	p.memory = defaultMemory()
+	if o.memory != "" {
+		n, err := parseBytes(o.memory)
+		if err != nil {
+			return fmt.Errorf("--memory %q: %w", o.memory, err)
+		}
+		p.memory = int64(n)
+	}
 	return nil
+}
+
+// mostMemory is the most that traces take without being told.
+const mostMemory = 2 << 30
+
+// defaultMemory is a quarter of the machine's memory, where that is known.
+func defaultMemory() int64 {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return mostMemory
+	}
+	var kib int64
+	if _, err := fmt.Sscanf(string(info), "MemTotal: %d kB", &kib); err != nil {
+		return mostMemory
+	}
+	return min(kib<<10/4, mostMemory)
 }
 
 // oneOf checks a flag whose values are words.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
@@ -40,6 +42,7 @@ func (p *plan) run(ctx context.Context) error {
 type found struct {
 	set     *buckets.Set
 	ledger  *ingest.Ledger
+	traces  spans.Counts
 	notes   []note.Warning // inputs that were skipped
 	damages []error        // inputs that broke off
 }
@@ -54,6 +57,8 @@ type pipeline struct {
 	bytes   *atomic.Int64
 	workers sync.WaitGroup
 	sets    []*buckets.Set
+	traces  *spans.Assembler
+	opened  int32 // files so far
 }
 
 // event is one thing that the collector must know: a file was opened, a chunk
@@ -68,17 +73,19 @@ type event struct {
 // read runs the pipeline to its end.
 func (p *plan) read(ctx context.Context) (*found, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	l := &pipeline{
 		plan: p, ctx: ctx, bytes: new(atomic.Int64),
 		chunks: make(chan *ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
+	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory, TempDir: p.tempDir, Workers: p.jobs})
+	defer l.stop(cancel)
 	config := buckets.NewConfig(p.timeouts)
-	for range p.jobs {
+	for i := range p.jobs {
 		set := buckets.NewSet(config)
 		l.sets = append(l.sets, set)
-		l.workers.Go(func() { l.work(set) })
+		traces := l.traces.Worker(i)
+		l.workers.Go(func() { l.work(set, traces) })
 	}
 	go func() {
 		l.readAll()
@@ -102,8 +109,12 @@ func (l *pipeline) readAll() {
 func (l *pipeline) readOne(src ingest.Source) error {
 	f, err := ingest.Open(src, l.plan.ingest, l.bytes)
 	var unknown *ingest.UnknownFormatError
+	var refused *ingest.RefusedError
 	var unit *ingest.UnitError
 	switch {
+	case errors.As(err, &refused) && !src.Named:
+		l.send(event{skipped: &note.Warning{Code: "skipped_file", Text: refused.Error() + "; it was left out"}})
+		return nil
 	case errors.As(err, &unknown) && !src.Named:
 		l.send(event{skipped: &note.Warning{Code: "skipped_file", Text: src.Path + " is of no known format and was left out"}})
 		return nil
@@ -113,6 +124,8 @@ func (l *pipeline) readOne(src ingest.Source) error {
 		return err
 	}
 	defer f.Close()
+	f.Index = l.opened
+	l.opened++
 	l.send(event{opened: f})
 	for {
 		c, err := f.Next()
@@ -137,19 +150,62 @@ func (l *pipeline) send(e event) {
 	}
 }
 
-// work decodes chunks into a set of its own.
-func (l *pipeline) work(set *buckets.Set) {
-	builder := spans.NewBuilder(memory.DefaultAllocator, l.plan.columns())
-	defer builder.Release()
-	decoder := ingest.NewDecoder(l.plan.ingest, builder, l.plan.rejects != "")
-	count := func(b *spans.Batch) {
-		set.Add(b)
-		b.Release()
+// work decodes chunks: attempts go straight into the worker's set, spans wait
+// until their trace is whole.
+func (l *pipeline) work(set *buckets.Set, traces *spans.Collector) {
+	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
+	defer decoder.Release()
+	take := func(b *spans.Batch) {
+		defer b.Release()
+		if !b.Linked() {
+			set.Add(b)
+		} else if err := traces.Add(b); err != nil {
+			l.send(event{err: err})
+		}
 	}
-	for c := range l.chunks {
-		l.send(event{tally: decoder.Decode(c, count)})
+	for c := range l.untilStopped() {
+		l.send(event{tally: decoder.Decode(c, take)})
 	}
-	decoder.Flush(count)
+	decoder.Flush(take)
+}
+
+// untilStopped yields the chunks until there are no more or the run has ended:
+// the reader may be stuck in a read then.
+func (l *pipeline) untilStopped() iter.Seq[*ingest.Chunk] {
+	return func(yield func(*ingest.Chunk) bool) {
+		for {
+			select {
+			case c, more := <-l.chunks:
+				if !more || !yield(c) {
+					return
+				}
+			case <-l.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// stop ends a run on every path: no worker goes on, and no file is left.
+func (l *pipeline) stop(cancel func()) {
+	cancel()
+	l.workers.Wait()
+	// What cannot be removed is in the temporary folder, and the report stands.
+	_ = l.traces.Close()
+}
+
+// visitTraces counts the spans of every trace, once all of them are there.
+func (l *pipeline) visitTraces() error {
+	rules := l.plan.ingest.Fields
+	retries := spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)}
+	return l.traces.Each(l.ctx, len(l.sets), func(worker int, t *spans.Trace) error {
+		t.MarkRetries(retries)
+		if rules.On(ingest.RuleBelow) {
+			t.PassUpCuts()
+		}
+		l.sets[worker].AddTrace(t)
+		return nil
+	})
 }
 
 // columns are the optional ones that the run needs.
@@ -174,6 +230,10 @@ func (l *pipeline) collect() (*found, error) {
 	if err := l.drain(f, rejects); err != nil {
 		return nil, err
 	}
+	if err := l.visitTraces(); err != nil {
+		return nil, err
+	}
+	f.traces = l.traces.Counts()
 	f.set = l.sets[0]
 	for _, s := range l.sets[1:] {
 		f.set.Merge(s)
@@ -224,8 +284,9 @@ func (f *found) enter(e event, rejects *rejectWriter) error {
 // ledgerAgrees checks that every accepted record became an attempt in a bucket.
 func (f *found) ledgerAgrees() error {
 	accepted := f.ledger.Summary(false).Accepted
-	if n := f.set.Attempts(); n != uint64(accepted) {
-		return fmt.Errorf("%d records were accepted, but %d attempts counted: please report this fault", accepted, n)
+	if n := f.set.Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
+		return fmt.Errorf("%d records were accepted, but %d attempts counted and %d duplicates dropped: please report this fault",
+			accepted, n, f.traces.Duplicates)
 	}
 	return nil
 }
@@ -233,6 +294,7 @@ func (f *found) ledgerAgrees() error {
 // report puts the results together.
 func (p *plan) report(f *found) *report.Report {
 	r := &report.Report{Input: f.ledger.Summary(len(p.timeouts) > 0), Quantiles: p.quantiles}
+	p.describeTraces(&r.Input, f)
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	r.Hops = f.set.Results(buckets.Query{

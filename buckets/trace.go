@@ -1,0 +1,47 @@
+package buckets
+
+import "github.com/tailscope/tailscope/spans"
+
+// AddTrace counts the spans of a whole trace, whose retries and cuts from below
+// are marked already. It keeps nothing of the trace.
+func (s *Set) AddTrace(t *spans.Trace) {
+	hops := s.hopsOfTable(t.Hops)
+	for i := range t.Spans {
+		one := &t.Spans[i]
+		h := hops[one.Hop]
+		if h == nil {
+			h = s.hop(t.Hops[one.Hop])
+			hops[one.Hop] = h
+		}
+		h.resolution = min(h.resolution, one.Resolution)
+		h.add(attemptOf(h, t, one))
+	}
+}
+
+func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
+	a := attempt{
+		duration: one.Duration,
+		timeout:  one.Timeout,
+		outcome:  one.Outcome,
+		cutBy:    one.CutBy,
+		failure:  one.Failure,
+		retry:    one.Retry(),
+		marked:   one.Flags.Has(spans.OutcomeMarked),
+	}
+	if !a.retry && len(t.Strata) > 0 {
+		a.stratum = h.strata.of(t.Strata[one.Stratum])
+	}
+	return a
+}
+
+// hopsOfTable returns the hops of a table by their index, nil where none of its
+// spans was seen yet. All traces of an Assembler share one table.
+func (s *Set) hopsOfTable(table []spans.Hop) []*hop {
+	if len(table) == 0 {
+		return nil
+	}
+	if s.table != &table[0] {
+		s.table, s.byTable = &table[0], make([]*hop, len(table))
+	}
+	return s.byTable
+}

@@ -1,0 +1,235 @@
+package spans
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// AssemblerConfig says what an Assembler may use.
+type AssemblerConfig struct {
+	// Memory is in bytes, for all workers together; 0 sets no limit. Half of it
+	// is for collecting, half for visiting. Besides, each worker needs up to
+	// 2 MiB for columns on their way to or from a file, and the names of hops
+	// and hosts once; a trace must fit whole, with about 300 bytes a span.
+	Memory int64
+	// TempDir is where the folder with spill files is made; "" is the system's.
+	TempDir string
+	// Workers is how many Collectors there are, at least 1.
+	Workers int
+	// Allocator is for the Arrow buffers of spill files; nil is Arrow's own.
+	Allocator memory.Allocator
+}
+
+// Assembler makes traces whole whose spans come in pieces, in any order, from
+// several files and workers. Each worker adds to its Collector; then Each gives
+// every trace once. What memory does not hold is spilled to files, which Close
+// removes.
+type Assembler struct {
+	config     AssemblerConfig
+	collectors []*Collector
+	spilled    atomic.Int64
+	visited    bool
+
+	mu     sync.Mutex // guards what follows
+	folder string     // "" until something is spilled
+	files  []*spillFile
+	made   int
+	closed bool
+	counts Counts
+}
+
+// Counts is what an Assembler has seen.
+type Counts struct {
+	Spans        int64 // after dropping duplicates
+	Traces       int64
+	Duplicates   int64
+	Cycles       int64
+	SpilledBytes int64
+}
+
+// errNoLinks is a mistake of the caller: the builder was not asked for Links.
+var errNoLinks = errors.New("spans: a batch without the columns of Links")
+
+// NewAssembler returns an assembler; the caller must Close it.
+func NewAssembler(c AssemblerConfig) *Assembler {
+	c.Workers = max(c.Workers, 1)
+	if c.Memory <= 0 {
+		c.Memory = math.MaxInt64 / 8
+	}
+	if c.Allocator == nil {
+		c.Allocator = memory.DefaultAllocator
+	}
+	a := &Assembler{config: c}
+	for range c.Workers {
+		q := &quota{limit: c.Memory / 2 / int64(c.Workers)}
+		a.collectors = append(a.collectors, &Collector{
+			owner: a, tables: newTables(), store: store{parts: partitions, quota: q, create: a.createFile}, renamings: map[*Builder]*renaming{},
+		})
+	}
+	return a
+}
+
+// Worker returns the collector of worker i of Workers.
+func (a *Assembler) Worker(i int) *Collector { return a.collectors[i] }
+
+// Counts returns what was seen so far; all but SpilledBytes come from Each.
+func (a *Assembler) Counts() Counts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.counts
+	c.SpilledBytes = a.spilled.Load()
+	return c
+}
+
+func (a *Assembler) count(c Counts) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts.Spans += c.Spans
+	a.counts.Traces += c.Traces
+	a.counts.Duplicates += c.Duplicates
+	a.counts.Cycles += c.Cycles
+}
+
+// createFile makes a spill file, and the folder of all of them with the first.
+func (a *Assembler) createFile() (*spillFile, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, errors.New("spans: the assembler is closed")
+	}
+	if a.folder == "" {
+		folder, err := os.MkdirTemp(a.config.TempDir, "tailscope-") // 0700
+		if err != nil {
+			return nil, fmt.Errorf("folder for spill files: %w", err)
+		}
+		a.folder = folder
+	}
+	a.made++
+	f, err := createSpill(filepath.Join(a.folder, fmt.Sprintf("spans-%d.arrow", a.made)), a.config.Allocator, &a.spilled)
+	if err == nil {
+		a.files = append(a.files, f)
+	}
+	return f, err
+}
+
+// removeFile closes and deletes a spill file that is read no more.
+func (a *Assembler) removeFile(f *spillFile) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.files {
+		if a.files[i] == f {
+			a.files = append(a.files[:i], a.files[i+1:]...)
+			return f.remove()
+		}
+	}
+	return nil
+}
+
+// Close removes the spill files and their folder. Calling it again does
+// nothing. No Add or Each may be running.
+func (a *Assembler) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil
+	}
+	a.closed = true
+	var errs []error
+	for _, f := range a.files {
+		errs = append(errs, f.remove())
+	}
+	for _, c := range a.collectors {
+		c.sealed = true
+	}
+	a.files, a.collectors = nil, nil
+	if a.folder != "" {
+		errs = append(errs, os.RemoveAll(a.folder))
+	}
+	return errors.Join(errs...)
+}
+
+// Collector takes the batches of one worker goroutine.
+type Collector struct {
+	owner     *Assembler
+	store     store
+	tables    *tables
+	renamings map[*Builder]*renaming // from a batch's tables to those of the worker
+	names     *renaming              // from there to those of all, once sealed
+	sealed    bool
+}
+
+// Add takes over what it needs of a batch with the columns of Links. The batch
+// stays the caller's. After an error the assembler is only good for Close.
+func (c *Collector) Add(b *Batch) error {
+	if b.TraceHi == nil {
+		return errNoLinks
+	}
+	if c.sealed {
+		return errors.New("spans: Add after Each or Close")
+	}
+	names := c.namesOf(b)
+	var r record
+	for i := range b.Len() {
+		r.fill(b, i)
+		if err := names.check(&r.span); err != nil {
+			return fmt.Errorf("spans: row %d of a batch: no %w", i, err)
+		}
+		names.apply(&r.span)
+		if err := c.store.put(&r, b.Trace(i), b.SpanText(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Collector) namesOf(b *Batch) *renaming {
+	r := c.renamings[b.Lineage]
+	if r == nil {
+		r = &renaming{}
+		c.renamings[b.Lineage] = r
+	}
+	grown := c.tables.learn(r, b)
+	c.store.quota.used += grown
+	c.store.quota.tables += grown
+	return r
+}
+
+// fill reads row i of a batch; columns not asked for leave 0.
+func (r *record) fill(b *Batch, i int) {
+	r.trace = TraceID{b.TraceHi[i], b.TraceLo[i]}
+	r.span = Span{
+		ID: SpanID(b.Span[i]), Parent: SpanID(b.Parent[i]), Digest: b.Digest[i], Shift: b.Shift[i], Weight: b.Weight[i],
+		Hop: b.Hop[i], Host: b.Host[i], Ties: Ties(b.Ties[i]), Duration: b.Duration[i], Timeout: b.Timeout[i],
+		Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
+	}
+	s := &r.span
+	if b.Line != nil {
+		s.File, s.Line, s.Offset = b.File[i], b.Line[i], b.Offset[i]
+	}
+	if b.Stratum != nil {
+		s.Stratum = b.Stratum[i]
+	}
+	if b.Resolution != nil {
+		s.Resolution = b.Resolution[i]
+	}
+	start, hasStart := b.Start(i)
+	if hasStart {
+		s.Start = start
+	}
+	s.Flags = flag(hasStart, HasStart) | flag(b.HasDuration(i), HasDuration) | flag(b.HasTimeout(i), HasTimeout) |
+		flag(b.Marked(i), OutcomeMarked) | flag(b.Retry(i) || s.Ties.Has(MarkedRetry), RetryByMark)
+}
+
+func flag(on bool, f Flags) Flags {
+	if on {
+		return f
+	}
+	return 0
+}

@@ -1,0 +1,469 @@
+package spans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// interleaved makes n traces of ten spans whose spans come in random order.
+func interleaved(n int) []testSpan {
+	var list []testSpan
+	for trace := range n {
+		for id := range 10 {
+			s := testSpan{trace: trace + 1, id: id + 1, parent: (id + 1) / 2, start: id, end: 20, outcome: Outcome(id % 4)}
+			if trace%10 == 0 {
+				s.traceText, s.textual = fmt.Sprint("trace ", trace), fmt.Sprint("span ", id)
+			}
+			list = append(list, s)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	return list
+}
+
+func TestSpillingChangesNothing(t *testing.T) {
+	n := 300
+	if raceEnabled() {
+		n = 100 // the checked allocator is slow then
+	}
+	list := interleaved(n)
+	want := wholes(assemble(t, AssemblerConfig{}, 2, list))
+	for _, memory := range []int64{256 << 10, 1 << 20, 16 << 20} {
+		a := newTestAssembler(t, AssemblerConfig{Memory: memory, Workers: 3})
+		addAll(t, a, list)
+		got := wholes(collect(t, a, 2))
+		if d := difference(want, got); d != "" {
+			t.Errorf("%d bytes:\n%s", memory, d)
+		}
+		c := a.Counts()
+		if c.Spans != int64(10*n) || c.Traces != int64(n) || c.Duplicates != 0 || (c.SpilledBytes == 0) != (memory == 16<<20) {
+			t.Errorf("%d bytes: %+v", memory, c)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	a := newTestAssembler(t, AssemblerConfig{})
+	addAll(t, a, []testSpan{{id: 1}, {id: 1}, {id: 2, parent: 2}, {trace: 2, id: 1}})
+	collect(t, a, 1)
+	if got, want := a.Counts(), (Counts{Spans: 3, Traces: 2, Duplicates: 1, Cycles: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestATraceAmongManyIsPartedFromThem: the partition must be parted until the
+// large trace is alone; it is then held whole, whatever the limit.
+func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
+	list := interleaved(60)
+	for i := range 300 {
+		list = append(list, testSpan{trace: 7, id: 100 + i, parent: 1, start: i})
+	}
+	for _, tr := range assemble(t, AssemblerConfig{Memory: 1 << 14}, 2, list) {
+		want := 10
+		if tr.ID.Lo == 7 {
+			want = 310
+		}
+		if len(tr.Spans) != want || len(tr.Roots) != 1 {
+			t.Errorf("trace %s: %d spans, %d roots", tr.Name(), len(tr.Spans), len(tr.Roots))
+		}
+	}
+}
+
+// TestIDsWithTheSameBitsEndTheParting: ids made to fall together at every level.
+func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
+	a := newTestAssembler(t, AssemblerConfig{Memory: 1})
+	b := NewBuilder(a.config.Allocator, Links)
+	defer b.Release()
+	for i := range uint64(20) {
+		b.Append(&Row{Hop: b.Hop([]byte("h")), Link: Link{TraceID: TraceID{i<<31 | i>>33, i}, Span: 1}})
+	}
+	batch := b.Batch()
+	defer batch.Release()
+	if err := a.Worker(0).Add(batch); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(collect(t, a, 2)); n != 20 {
+		t.Errorf("%d traces, want 20", n)
+	}
+}
+
+func TestLargeTextsAreSpilledInSmallRecords(t *testing.T) {
+	long := strings.Repeat("x", spillText/3)
+	var list []testSpan
+	for i := range 8 {
+		list = append(list, testSpan{traceText: fmt.Sprint(long, i%2), id: i + 1})
+	}
+	for _, tr := range assemble(t, AssemblerConfig{Memory: 8 << 20}, 1, list) {
+		if len(tr.Spans) != 4 || !strings.HasPrefix(tr.Name(), long) {
+			t.Errorf("trace of %d spans, id of %d bytes", len(tr.Spans), len(tr.Name()))
+		}
+	}
+}
+
+// left returns what is left in the folder for spill files.
+func left(t *testing.T, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// spilled returns an assembler that has spilled, and its folder.
+func spilled(t *testing.T, traces int) (*Assembler, string) {
+	folder := t.TempDir()
+	a := newTestAssembler(t, AssemblerConfig{Memory: 8 << 10, Workers: 2, TempDir: folder})
+	if n := left(t, folder); len(n) != 0 {
+		t.Fatalf("%v before anything was spilled", n)
+	}
+	addAll(t, a, interleaved(traces))
+	made := left(t, folder)
+	if len(made) != 1 {
+		t.Fatalf("folder holds %v, want one folder", made)
+	}
+	if info, err := os.Stat(made[0]); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder %v, %v: want mode 0700", info.Mode(), err)
+	}
+	return a, folder
+}
+
+func TestCloseRemovesSpillFiles(t *testing.T) {
+	stop := errors.New("stop")
+	for _, c := range []struct {
+		name string
+		run  func(a *Assembler) error
+		want error
+	}{
+		{"before Each", func(*Assembler) error { return nil }, nil},
+		{"after Each", func(a *Assembler) error {
+			return a.Each(context.Background(), 2, func(int, *Trace) error { return nil })
+		}, nil},
+		{"after an error", func(a *Assembler) error {
+			var n atomic.Int64
+			return a.Each(context.Background(), 2, func(int, *Trace) error {
+				if n.Add(1) == 20 {
+					return stop
+				}
+				return nil
+			})
+		}, stop},
+		{"after the end of ctx", func(a *Assembler) error {
+			ctx, cancel := context.WithCancel(context.Background())
+			return a.Each(ctx, 2, func(int, *Trace) error { cancel(); return nil })
+		}, context.Canceled},
+		{"with a ctx that had ended", func(a *Assembler) error {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			cancel(stop)
+			return a.Each(ctx, 2, func(int, *Trace) error { t.Error("visited"); return nil })
+		}, stop},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, folder := spilled(t, 20)
+			if err := c.run(a); !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v", err, c.want)
+			}
+			for range 2 {
+				if err := a.Close(); err != nil {
+					t.Errorf("Close: %v", err)
+				}
+			}
+			if n := left(t, folder); len(n) != 0 {
+				t.Errorf("left: %v", n)
+			}
+		})
+	}
+}
+
+func TestPartsOfPartitionsAreRemovedAsTheyAreVisited(t *testing.T) {
+	a, folder := spilled(t, 40)
+	most := 0
+	err := a.Each(context.Background(), 1, func(int, *Trace) error {
+		files, err := filepath.Glob(filepath.Join(folder, "*", "*"))
+		most = max(most, len(files))
+		return err
+	})
+	if err != nil || most < 3 || most > 2+levels {
+		t.Errorf("up to %d files at once, %v", most, err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(folder, "*", "*")); len(files) != 2 {
+		t.Errorf("%v, want the two of the workers", files)
+	}
+}
+
+func TestErrorsNameTheFile(t *testing.T) {
+	nothing := func(int, *Trace) error { return nil }
+	t.Run("no such folder", func(t *testing.T) {
+		gone := filepath.Join(t.TempDir(), "gone")
+		a := newTestAssembler(t, AssemblerConfig{Memory: 1, TempDir: gone})
+		b := batchOf(a.config.Allocator, interleaved(1)...)
+		defer b.Release()
+		b2 := batchOf(a.config.Allocator, testSpan{trace: 3, id: 1})
+		defer b2.Release()
+		err := errors.Join(a.Worker(0).Add(b), a.Worker(0).Add(b2))
+		if err == nil || !strings.Contains(err.Error(), gone) {
+			t.Errorf("error %v does not name %s", err, gone)
+		}
+	})
+	for name, damage := range map[string]func(path string) error{
+		"cut": func(path string) error { return os.Truncate(path, 9000) },
+		"overwritten": func(path string) error {
+			return os.WriteFile(path, slices.Repeat([]byte{0xff, 3}, 1<<20), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir() // not checked: Arrow's reader leaves memory behind where a record is broken
+			a := NewAssembler(AssemblerConfig{Memory: 32 << 10, TempDir: folder})
+			defer a.Close()
+			addAll(t, a, interleaved(20))
+			files, _ := filepath.Glob(filepath.Join(folder, "*", "*"))
+			a.collectors[0].store.file.out.Flush()
+			if err := damage(files[0]); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Each(context.Background(), 1, nothing); err == nil || !strings.Contains(err.Error(), files[0]) {
+				t.Errorf("error %v does not name %s", err, files[0])
+			}
+		})
+	}
+	t.Run("closed under our feet", func(t *testing.T) {
+		a, _ := spilled(t, 10)
+		a.files[0].file.Close()
+		path := a.files[0].path
+		if err := a.Each(context.Background(), 1, nothing); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("error %v does not name %s", err, path)
+		}
+		if err := a.Close(); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("Close: error %v does not name %s", err, path)
+		}
+	})
+}
+
+func TestMisuseIsAnError(t *testing.T) {
+	a := newTestAssembler(t, AssemblerConfig{})
+	bare := NewBuilder(a.config.Allocator, 0)
+	defer bare.Release()
+	bare.Append(&Row{Hop: bare.Hop([]byte("h"))})
+	b := bare.Batch()
+	defer b.Release()
+	if err := a.Worker(0).Add(b); !errors.Is(err, errNoLinks) {
+		t.Errorf("a batch without links: %v", err)
+	}
+	c := a.Worker(0)
+	collect(t, a, 1)
+	linked := batchOf(a.config.Allocator, testSpan{id: 1})
+	defer linked.Release()
+	if err := c.Add(linked); err == nil {
+		t.Errorf("Add after Each: no error")
+	}
+	if err := a.Each(context.Background(), 1, nil); err == nil {
+		t.Errorf("Each after Each: no error")
+	}
+	a.Close()
+	if _, err := a.createFile(); err == nil {
+		t.Errorf("a file after Close: no error")
+	}
+}
+
+func TestIndicesWithoutANameAreAnError(t *testing.T) {
+	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}} {
+		a := newTestAssembler(t, AssemblerConfig{})
+		b := NewBuilder(a.config.Allocator, Links|Strata)
+		defer b.Release()
+		b.Hop([]byte("h"))
+		b.Append(&r)
+		batch := b.Batch()
+		if err := a.Worker(0).Add(batch); err == nil {
+			t.Errorf("hop %d, host %d, stratum %d: no error", r.Hop, r.Host, r.Stratum)
+		}
+		batch.Release()
+	}
+}
+
+// TestTablesAreJoined: two builders number hops and hosts differently, one
+// knows no hosts, and their batches come in any order.
+func TestTablesAreJoined(t *testing.T) {
+	a := newTestAssembler(t, AssemblerConfig{Workers: 2})
+	mem := a.config.Allocator
+	one, two := NewBuilder(mem, Links|Strata|Resolutions), NewBuilder(mem, Links)
+	defer one.Release()
+	defer two.Release()
+	row := func(b *Builder, id int, hop, host, stratum string) *Batch {
+		r := Row{Hop: b.Hop([]byte(hop)), Resolution: 3, Link: Link{TraceID: TraceID{0, 9}, Span: SpanID(id)}}
+		if host != "" {
+			r.Host = b.Host([]byte(host))
+		}
+		if stratum != "" {
+			r.Stratum = b.Stratum([]byte(stratum))
+		}
+		b.Append(&r)
+		return b.Batch()
+	}
+	first, second := row(one, 1, "b", "n2", "eu"), row(one, 2, "a", "n1", "us")
+	third, fourth := row(two, 3, "c", "", ""), row(two, 4, "a", "n2", "")
+	for i, b := range []*Batch{second, first, third, fourth} {
+		if err := a.Worker(i / 2).Add(b); err != nil {
+			t.Fatal(err)
+		}
+		b.Release()
+	}
+	tr := collect(t, a, 1)[0]
+	var got []string
+	for i, s := range tr.Spans {
+		got = append(got, fmt.Sprintf("%d %s %q %q %d", s.ID, tr.HopOf(int32(i)).Name, tr.Hosts[s.Host], tr.Strata[s.Stratum], s.Resolution))
+	}
+	want := []string{`1 b "n2" "eu" 3`, `2 a "n1" "us" 3`, `3 c "" "" 0`, `4 a "n2" "" 0`}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+}
+
+// TestMemoryStaysWithinItsLimit reads the heap while half a million spans go
+// through 16 MiB.
+func TestMemoryStaysWithinItsLimit(t *testing.T) {
+	if testing.Short() || raceEnabled() {
+		t.Skip()
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	const limit, constant = 16 << 20, 8 << 20
+	feed := newFeed(memory.DefaultAllocator, 50)
+	defer feed.release()
+	a := NewAssembler(AssemblerConfig{Memory: limit, Workers: 2, TempDir: t.TempDir()})
+	defer a.Close()
+	before := heap()
+	most := int64(0)
+	for i := range 400_000 / BatchRows {
+		b := feed.batch(BatchRows)
+		if err := a.Worker(i % 2).Add(b); err != nil {
+			t.Fatal(err)
+		}
+		b.Release()
+		most = max(most, heap()-before)
+	}
+	var mu sync.Mutex
+	n := 0
+	err := a.Each(context.Background(), 2, func(int, *Trace) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; n%500 == 0 {
+			most = max(most, heap()-before)
+		}
+		return nil
+	})
+	t.Logf("up to %.1f MiB under a limit of %d", float64(most)/(1<<20), limit>>20)
+	if err != nil || most > limit+constant || a.Counts().SpilledBytes == 0 {
+		t.Errorf("up to %d MiB, %d bytes spilled, %v", most>>20, a.Counts().SpilledBytes, err)
+	}
+}
+
+// TestAMillionSpansOfOneTrace: it cannot be parted, so it is held whole.
+func TestAMillionSpansOfOneTrace(t *testing.T) {
+	if testing.Short() || raceEnabled() {
+		t.Skip()
+	}
+	const n = 61 * BatchRows
+	feed := newFeed(memory.DefaultAllocator, n)
+	defer feed.release()
+	feed.open = feed.open[:1]
+	a := NewAssembler(AssemblerConfig{Memory: 64 << 20, TempDir: t.TempDir()})
+	defer a.Close()
+	for range n / BatchRows {
+		b := feed.batch(BatchRows)
+		if err := a.Worker(0).Add(b); err != nil {
+			t.Fatal(err)
+		}
+		b.Release()
+	}
+	err := a.Each(context.Background(), 2, func(_ int, tr *Trace) error {
+		tr.MarkRetries(RetryOptions{})
+		tr.PassUpCuts()
+		if len(tr.Spans) != n || len(tr.Roots) != 1 || len(tr.TopDown()) != n {
+			t.Errorf("%d spans, %d roots", len(tr.Spans), len(tr.Roots))
+		}
+		return nil
+	})
+	if err != nil || a.Counts().Traces != 1 || a.Counts().SpilledBytes == 0 {
+		t.Errorf("%+v, %v", a.Counts(), err)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func FuzzAdd(f *testing.F) {
+	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08"), int64(1))
+	f.Add(slices.Repeat([]byte{0, 1, 2, 3, 4, 0xff, 0x80}, 40), int64(0))
+	f.Fuzz(func(t *testing.T, raw []byte, limit int64) {
+		if len(raw) > 1<<12 {
+			return
+		}
+		a := newTestAssembler(t, AssemblerConfig{Memory: limit, Workers: 1})
+		b := NewBuilder(a.config.Allocator, Links|Positions|Strata)
+		defer b.Release()
+		b.SpanHop([]byte("c"), func() Hop { return Hop{Name: "h", Kind: Client} })
+		b.SpanHop([]byte("s"), func() Hop { return Hop{Name: "h", Kind: Server} })
+		n := 0
+		for len(raw) >= 8 && !b.Full(&Row{}) {
+			r := arbitraryRow(raw[:8])
+			raw = raw[8:]
+			b.Append(&r)
+			n++
+		}
+		batch := b.Batch()
+		if batch == nil {
+			return
+		}
+		err := a.Worker(0).Add(batch)
+		batch.Release()
+		if err != nil {
+			return
+		}
+		seen := 0
+		for _, tr := range collect(t, a, 2) {
+			tr.MarkRetries(RetryOptions{})
+			tr.PassUpCuts()
+			seen += len(tr.Spans) + tr.Duplicates
+			if len(tr.TopDown()) != len(tr.Spans) {
+				t.Errorf("%d spans in order of %d", len(tr.TopDown()), len(tr.Spans))
+			}
+		}
+		if seen != n {
+			t.Errorf("%d spans came out of %d", seen, n)
+		}
+	})
+}
+
+// arbitraryRow makes values at and beyond every edge out of eight bytes.
+func arbitraryRow(p []byte) Row {
+	edge := func(b byte) int64 { return []int64{0, 1, -1, 1<<63 - 1, -1 << 63, 1 << 40, 7, 1e18}[b%8] }
+	r := Row{
+		Hop: int32(p[0] % 2), Outcome: Outcome(p[1]), CutBy: CutBy(p[2]), HasStart: p[3]&1 > 0, HasDuration: p[3]&2 > 0, Retry: p[3]&4 > 0,
+		Start: edge(p[4]), Duration: edge(p[4] >> 4), File: int32(edge(p[5])), Line: edge(p[5]),
+		Link: Link{TraceID: TraceID{uint64(p[6] % 3), uint64(p[6] >> 6)}, Span: SpanID(p[7] % 5), Parent: SpanID(p[7] >> 5), Ties: Ties(p[5]), Digest: uint64(p[5]), Shift: edge(p[6])},
+	}
+	if p[0] == 0xff {
+		r.Host = int32(edge(p[1]))
+	}
+	if p[2]&1 > 0 {
+		r.Trace, r.SpanText = p[6:7], p[7:8]
+	}
+	return r
+}

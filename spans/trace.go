@@ -1,0 +1,231 @@
+package spans
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Span is one span of a whole trace: 104 bytes without pointers. Where Flags
+// do not say that a time is there, it is 0.
+type Span struct {
+	ID, Parent                      SpanID
+	Start, Duration, Timeout, Shift int64 // as in Row
+	Digest                          uint64
+	Weight                          float64
+	Line, Offset                    int64
+	Hop                             int32 // index into Trace.Hops
+	Host                            int32 // index into Trace.Hosts
+	Stratum                         int32 // index into Trace.Strata
+	File                            int32
+	Outcome                         Outcome
+	CutBy                           CutBy
+	Failure                         Failure
+	Ties                            Ties
+	Resolution                      uint8
+	Flags                           Flags
+}
+
+// Flags are what is known of a span besides its values.
+type Flags uint8
+
+const (
+	// HasStart: the start is known.
+	HasStart Flags = 1 << iota
+	// HasDuration: the duration is known.
+	HasDuration
+	// HasTimeout: the timeout is known.
+	HasTimeout
+	// OutcomeMarked: the source said how the span ended.
+	OutcomeMarked
+	// RetryByMark: the source says that this is a retry.
+	RetryByMark
+	// RetryBySibling: a retry because a sibling ended cut or failed before it.
+	RetryBySibling
+)
+
+// Has reports whether all of want are set.
+func (f Flags) Has(want Flags) bool { return f&want == want }
+
+// RetrySource says by what a span is known to be a retry.
+type RetrySource uint8
+
+const (
+	// NoRetry: a first attempt, or nothing is known.
+	NoRetry RetrySource = iota
+	// ByMark: by the span's own mark.
+	ByMark
+	// BySibling: by an earlier sibling that ended cut or failed.
+	BySibling
+)
+
+// String gives the word used in reports.
+func (r RetrySource) String() string { return word(retryWords[:], uint8(r)) }
+
+var retryWords = [...]string{"", "mark", "sibling"}
+
+// End returns start plus duration, at most the largest int64.
+func (s *Span) End() int64 {
+	if s.Duration > 0 && s.Start > math.MaxInt64-s.Duration {
+		return math.MaxInt64
+	}
+	if s.Duration < 0 && s.Start < math.MinInt64-s.Duration {
+		return math.MinInt64
+	}
+	return s.Start + s.Duration
+}
+
+// Timed reports whether the span lies in time: start and end are known.
+func (s *Span) Timed() bool { return s.Flags.Has(HasStart | HasDuration) }
+
+// GaveUp reports whether the span ended cut or failed.
+func (s *Span) GaveUp() bool { return s.Outcome == Truncated || s.Outcome == Failed }
+
+// Retry reports whether the span is a retry.
+func (s *Span) Retry() bool { return s.Flags&(RetryByMark|RetryBySibling) != 0 }
+
+// RetrySource returns by what the span is known to be a retry.
+func (s *Span) RetrySource() RetrySource {
+	switch {
+	case s.Flags.Has(RetryByMark):
+		return ByMark
+	case s.Flags.Has(RetryBySibling):
+		return BySibling
+	}
+	return NoRetry
+}
+
+// compareSpans is a total order by start, id and digest, then by all the rest:
+// spans that compare equal are the same in every field, so that no result can
+// depend on the order in which they came.
+func compareSpans(a, b *Span) int {
+	if c := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Digest, b.Digest)); c != 0 {
+		return c
+	}
+	if c := cmp.Or(cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Hop, b.Hop)); c != 0 {
+		return c
+	}
+	return cmp.Or(compareContent(a, b), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset))
+}
+
+func compareContent(a, b *Span) int {
+	return cmp.Or(
+		cmp.Compare(a.Duration, b.Duration),
+		cmp.Compare(a.Timeout, b.Timeout),
+		cmp.Compare(a.Shift, b.Shift),
+		cmp.Compare(math.Float64bits(a.Weight), math.Float64bits(b.Weight)),
+		cmp.Compare(a.Host, b.Host),
+		cmp.Compare(a.Stratum, b.Stratum),
+		cmp.Compare(a.Outcome, b.Outcome),
+		cmp.Compare(a.CutBy, b.CutBy),
+		cmp.Compare(a.Failure, b.Failure),
+		cmp.Compare(a.Ties, b.Ties),
+		cmp.Compare(a.Resolution, b.Resolution),
+		cmp.Compare(a.Flags, b.Flags),
+	)
+}
+
+// Trace is one whole trace. In Assembler.Each its slices are the visitor's:
+// good until the callback returns.
+type Trace struct {
+	ID   TraceID
+	Text string // of an id that is no number
+
+	// Spans are sorted by start, then id, then digest; those without a start
+	// stand at 0.
+	Spans []Span
+	// Parents holds the index of each span's parent, -1 for Roots and Missing.
+	Parents []int32
+	// Roots are the spans that name no parent, and those whose tie was cut.
+	Roots []int32
+	// Missing are the spans whose parent is not in the trace.
+	Missing []int32
+	// RetryOf holds, after MarkRetries, the index of the attempt that a span
+	// retries, -1 where it is no retry or where that cannot be told.
+	RetryOf []int32
+
+	Hops          []Hop
+	Hosts, Strata []string
+
+	// Duplicates is how many exact duplicates were dropped: same id, parent,
+	// digest and hop.
+	Duplicates int
+	// Cycles is how many ties were cut because they closed a cycle or named the
+	// span itself.
+	Cycles int
+
+	firstChild, children []int32 // children of i: children[firstChild[i]:firstChild[i+1]]
+	order                []int32 // see TopDown
+	captions             []named // by id
+	work                 workspace
+}
+
+// named is a span id that is no number.
+type named struct {
+	id   SpanID
+	text []byte
+}
+
+// workspace is memory that a trace's methods use over and over.
+type workspace struct {
+	byID       []located
+	stamps     []int32
+	siblings   []int32
+	candidates []int32
+	cut        []bool
+}
+
+// located is where the span with an id stands.
+type located struct {
+	id SpanID
+	at int32
+}
+
+// NewTrace links spans that are known to be a whole trace. It sorts spans in
+// place and keeps it.
+func NewTrace(id TraceID, spans []Span, hops []Hop, hosts []string) *Trace {
+	t := &Trace{ID: id, Spans: spans, Hops: hops, Hosts: hosts}
+	slices.SortFunc(t.Spans, func(a, b Span) int { return compareSpans(&a, &b) })
+	t.link()
+	return t
+}
+
+// Name returns the trace id as it is printed.
+func (t *Trace) Name() string {
+	if t.Text != "" {
+		return t.Text
+	}
+	return t.ID.String()
+}
+
+// SpanName returns the id of span i as it is printed.
+func (t *Trace) SpanName(i int32) string { return t.NameOf(t.Spans[i].ID) }
+
+// NameOf returns a span id as it is printed: the text of one that is no number
+// and belongs to a span of this trace, else 16 digits.
+func (t *Trace) NameOf(id SpanID) string {
+	at, found := slices.BinarySearchFunc(t.captions, id, func(c named, id SpanID) int { return cmp.Compare(c.id, id) })
+	if found {
+		return string(t.captions[at].text)
+	}
+	return id.String()
+}
+
+// Children returns the spans whose parent is i, in the order of Spans.
+func (t *Trace) Children(i int32) []int32 { return t.children[t.firstChild[i]:t.firstChild[i+1]] }
+
+// HopOf returns the hop of span i.
+func (t *Trace) HopOf(i int32) Hop { return t.Hops[t.Spans[i].Hop] }
+
+// TopDown returns all spans, each after its parent: what walks the tree needs
+// no recursion. Backwards, each comes after its children.
+func (t *Trace) TopDown() []int32 {
+	if len(t.order) == len(t.Spans) {
+		return t.order
+	}
+	t.order = append(append(slices.Grow(t.order[:0], len(t.Spans)), t.Roots...), t.Missing...)
+	for i := 0; i < len(t.order); i++ {
+		t.order = append(t.order, t.Children(t.order[i])...)
+	}
+	return t.order
+}
