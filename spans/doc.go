@@ -1,7 +1,9 @@
 // Package spans holds the one columnar layout that every input becomes.
 //
 //  1. A decoder fills a Row and appends it to a Builder.
+//
 //  2. The Builder hands out a Batch of about 16 Ki rows, an Arrow record.
+//
 //  3. Whoever received a Batch last owns it and calls Release exactly once,
 //     on error paths too.
 //

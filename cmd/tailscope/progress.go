@@ -35,6 +35,9 @@ func newBar(p *plan, read *atomic.Int64) *bar {
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetDescription("reading"),
+		// The library would turn the spinner from a goroutine of its own, without a
+		// lock; follow draws often enough.
+		progressbar.OptionSetSpinnerChangeInterval(0),
 	)
 	go b.follow(pb, read)
 	return b
