@@ -197,9 +197,7 @@ func (j *jaegerReader) eachTag(note func(key []byte, kind valueKind, raw []byte)
 // logs reads the span's log entries where messages count, else passes them.
 func (j *jaegerReader) logs() error {
 	if !j.rules.On(RuleMessage) {
-		raw, err := j.s.raw()
-		j.has.add(saltEvents, raw)
-		return err
+		return j.s.skip()
 	}
 	return j.s.elements(func() error {
 		if j.s.peek() != '{' {

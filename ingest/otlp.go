@@ -176,9 +176,7 @@ func otelStatus(raw []byte) []byte {
 // events reads the attributes of events where messages count, else passes them.
 func (o *otlpReader) events() error {
 	if !o.rules.On(RuleMessage) {
-		raw, err := o.s.raw()
-		o.has.add(saltEvents, raw)
-		return err
+		return o.s.skip()
 	}
 	return o.s.elements(func() error {
 		if o.s.peek() != '{' {

@@ -44,8 +44,10 @@ func (r *spanReader) reset() {
 // digestSeed makes equal content equal for all decoders of a run.
 var digestSeed = maphash.MakeSeed()
 
-// digest adds one part of the span's content. Parts are added up, so their
-// order does not matter; salt keeps equal values of different fields apart.
+// add adds one part of the span's content to its digest. Parts are added up, so
+// their order does not matter; salt keeps equal values of different fields
+// apart. Log entries are no part of it: exporters write them in any order, and
+// no two spans differ in them alone.
 func (f *spanFields) add(salt uint64, content []byte) {
 	h := maphash.Bytes(digestSeed, content) + salt*0x9e3779b97f4a7c15
 	h ^= h >> 31
@@ -64,7 +66,6 @@ const (
 	saltDuration
 	saltEnd
 	saltLinks
-	saltEvents
 	saltStatus
 )
 

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/tailscope/tailscope/ingest"
+)
+
+func newRules(s streams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "The named rules by which an attempt counts as truncated or as a retry",
+		Long: `rules lists the rules in their order: the first whose evidence says "truncated"
+decides. --not-rule NAME of the other commands switches one off; the ones that
+are off here have a flag that switches them on.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return usageError{err}
+			}
+			if format == "json" {
+				return rulesJSON(s.out)
+			}
+			return rulesText(s.out)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "output: text, json")
+	return cmd
+}
+
+func rulesText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "rule\tdefault\tevidence\tverdict")
+	for _, r := range ingest.Rules {
+		state := "on"
+		if !r.On {
+			state = "off"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, state, r.Evidence, r.Verdict)
+	}
+	return w.Flush()
+}
+
+func rulesJSON(out io.Writer) error {
+	type rule struct {
+		Name     string `json:"name"`
+		On       bool   `json:"on"`
+		Evidence string `json:"evidence"`
+		Verdict  string `json:"verdict"`
+	}
+	list := struct {
+		SchemaVersion int    `json:"schema_version"`
+		Rules         []rule `json:"rules"`
+	}{SchemaVersion: 1}
+	for _, r := range ingest.Rules {
+		list.Rules = append(list.Rules, rule{r.Name, r.On, r.Evidence, r.Verdict})
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(list)
+}
