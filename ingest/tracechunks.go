@@ -7,7 +7,7 @@ import (
 
 // firstLine is how far the first line break is looked for, to tell JSON lines
 // from one large document.
-const firstLine = 16 << 20
+const firstLine = 8 << 20
 
 // newTraceChunker cuts JSON traces. Where the first line is a whole document and
 // another follows, every line is one: a broken line is then only its own fault.

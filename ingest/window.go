@@ -84,14 +84,11 @@ func (w *window) space() {
 	}
 }
 
-// take moves on by n bytes and gives them away: the window goes on in a buffer
-// of its own.
+// take moves on by n bytes and gives them away: the window never writes to what
+// lies before pos again, and moves to another buffer when this one is full.
 func (w *window) take(n int) []byte {
 	taken := w.buf[w.pos : w.pos+n : w.pos+n]
 	w.skip(n)
-	if n > 0 {
-		w.move()
-	}
 	return taken
 }
 
