@@ -17,9 +17,26 @@ import (
 // and 80 bytes each.
 const DefaultMaxHeld = 2 << 20
 
-// slack is how far a cut may reach beyond the attempt that holds it: clocks and
-// log lines have no more than a millisecond.
+// slack is how far a cut may reach beyond the attempt that holds it, besides
+// what the timestamps' own resolution allows: clocks and log lines have no more
+// than a millisecond.
 const slack = 1e6
+
+// grain is the resolution of a moment as far as its trailing zeros tell: many
+// loggers write whole seconds.
+func grain(ns int64) int64 {
+	switch {
+	case ns%1e9 == 0:
+		return 1e9
+	case ns%1e6 == 0:
+		return 1e6
+	}
+	return 0
+}
+
+// grain is that of the interval's start or end, whichever was written: the other
+// came from it and the duration.
+func (i interval) grain() int64 { return max(grain(i.start), grain(i.start+i.duration)) }
 
 // chain identifies a trace by two hashes of its id: ids are long and the
 // chance that two of a billion share all 128 bits is one in 10^20.
@@ -45,7 +62,8 @@ func (i interval) holds(o interval) (held, byTimes bool) {
 	if (late < 0) != (o.start < i.start) {
 		return false, true // more than 292 years apart
 	}
-	return late >= -slack && o.duration-i.duration <= slack-late, true
+	most := slack + i.grain() + o.grain()
+	return late >= -most && o.duration-i.duration <= most-late, true
 }
 
 type heldCut struct {
@@ -159,9 +177,16 @@ func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 	return a
 }
 
+// mostCutsOfChain is how many cuts one request may have. More under one id mean
+// that it is no id of a request, and they say nothing of each other.
+const mostCutsOfChain = 1000
+
 // holdsAny reports whether the failure holds one of the cuts of another hop.
 // Times are better evidence than lengths, so they are looked for first.
 func (f *heldFailure) holdsAny(own *hop, cuts []heldCut) (held, byTimes bool) {
+	if len(cuts) > mostCutsOfChain {
+		return false, false
+	}
 	for _, c := range cuts {
 		if c.hop.Hop == own.Hop {
 			continue

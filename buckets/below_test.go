@@ -59,9 +59,13 @@ func TestWhichFailuresHoldACut(t *testing.T) {
 	}{
 		"by times":                     {all(theCut.at(10), caller(405).at(8)), below, false},
 		"by times, the same interval":  {all(theCut.at(10), caller(400).at(10)), below, false},
-		"1 ms before and after":        {all(theCut.at(10), caller(398).at(11)), below, false},
-		"2 ms before":                  {all(theCut.at(10), caller(900).at(12)), not, false},
-		"2 ms after":                   {all(theCut.at(10), caller(398).at(10)), not, false},
+		"1 ms before and after":        {all(theCut.at(10).later(500), caller(398).at(11).later(500)), below, false},
+		"2 ms before":                  {all(theCut.at(10).later(500), caller(900).at(12).later(500)), not, false},
+		"2 ms after":                   {all(theCut.at(10).later(500), caller(398).at(10).later(500)), not, false},
+		"whole ms, 3 ms before":        {all(theCut.at(10), caller(900).at(13)), below, false},
+		"whole ms, 4 ms before":        {all(theCut.at(10), caller(900).at(14)), not, false},
+		"whole seconds, 3 s after":     {all(theCut.at(5000), caller(600).at(2000)), not, false},
+		"whole seconds, 2 s after":     {all(theCut.at(4000), caller(600).at(2000)), below, false},
 		"long before":                  {all(theCut.at(0), caller(500).at(100000)), not, false},
 		"long after":                   {all(theCut.at(100000), caller(500).at(0)), not, false},
 		"by durations":                 {all(theCut, caller(400)), below, true},
@@ -76,7 +80,7 @@ func TestWhichFailuresHoldACut(t *testing.T) {
 		"a retry":                      {all(theCut.at(10), caller(405).at(8).retried()), below, false},
 		"a cut by its caller":          {all(theCut.at(10).by(spans.Caller), caller(405).at(8)), below, false},
 		"ages apart":                   {all(theCut.at(-math.MaxInt64/ms), caller(500).at(math.MaxInt64/ms)), not, false},
-		"ages long":                    {all(theCut.at(math.MaxInt64/ms), caller(math.MaxInt64/ms).at(0)), not, false},
+		"ages long":                    {all(theCut.at(math.MaxInt64/ms), caller(math.MaxInt64/ms-500).at(0).later(500)), not, false},
 	} {
 		r := results(t, NewConfig(nil), asked(), c.log)["h"]
 		want := "completed 0, truncated 0 (below 0), failed 1, unfinished 0"

@@ -8,6 +8,8 @@
 //     hold a cut of their chain, attempts that reached a given timeout where no
 //     mark says how they ended) and gives a Result per hop.
 //
+// Classes does the same for traces that carry weights: a Set for each weight.
+//
 // Quantiles of a bucket are conditional on its outcome. The honest tail is in
 // Result.Tail: first attempts, the cut ones known only to be longer than they
 // read, the failed ones left out.

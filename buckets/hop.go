@@ -15,10 +15,17 @@ type hop struct {
 	retries    part
 	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
 	unfinished uint64
+	// marked: the source said of some attempt how it ended. A log that writes its
+	// mark only where it is true may have hops without any; they are taken for
+	// unmarked, since a mark that is missing looks the same.
+	marked bool
+	// traced: the attempts are spans. Those say nothing where all went well.
+	traced     bool
 	resolution uint8 // finest seen, as a power of ten over 1 ns: loggers drop trailing zeros
 	strata     strata
 	held       []heldFailure
-	merged     int // hops folded into this one
+	merged     int     // hops folded into this one
+	classes    []class // first attempts by weight, where they have several
 	below      belowCount
 }
 
@@ -77,6 +84,7 @@ func (h *hop) part(retry bool) *part {
 
 // add puts an attempt in its bucket.
 func (h *hop) add(a attempt) {
+	h.marked = h.marked || a.marked
 	switch a.outcome {
 	case spans.Completed:
 		h.addCompleted(a)
@@ -140,10 +148,13 @@ func (h *hop) merge(o *hop) {
 	h.retries.merge(&o.retries)
 	h.timeouts.Merge(&o.timeouts)
 	h.unfinished += o.unfinished
+	h.marked = h.marked || o.marked
+	h.traced = h.traced || o.traced
 	h.resolution = min(h.resolution, o.resolution)
 	h.strata.merge(&o.strata)
 	h.held = append(h.held, o.held...)
 	h.below.add(o.below)
+	h.mergeClasses(o.classes)
 }
 
 func (p *part) merge(o *part) {

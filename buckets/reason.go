@@ -16,7 +16,7 @@ type tailer struct {
 	hop      *hop
 	query    Query
 	r        *Result
-	tails    quantile.Tails
+	tails    quantile.WeightedTails
 	groups   []quantile.Stratum
 	unlisted int // known timeouts that r.Walls leaves out
 }
@@ -28,7 +28,7 @@ func (t tailer) tail(q quantile.Tail) Tail {
 	if km, ok := t.kaplanMeier(q); ok && km != q.Value {
 		out.KM = &km
 	}
-	if !t.query.Marked {
+	if !t.hop.tells(t.query) {
 		out.Upper = nil
 	}
 	out.Reason = t.reason(out)
@@ -37,6 +37,8 @@ func (t tailer) tail(q quantile.Tail) Tail {
 
 func (t tailer) kaplanMeier(q quantile.Tail) (int64, bool) {
 	switch {
+	case t.r.Effective > 0:
+		return 0, false // the curve would have to be weighted too
 	case t.hop.strata.asked():
 		return quantile.StratifiedKMQuantile(t.groups, q.P)
 	case q.KM != nil:
@@ -63,23 +65,34 @@ func (t tailer) uncertified(q Tail) string {
 	switch {
 	case q.Upper != nil:
 		return ""
-	case !t.query.Marked:
+	case !t.hop.tells(t.query):
 		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
-	case q.UpperRank > q.N:
+	case q.UpperRank > q.Size():
 		need := quantile.CanarySize(q.P, 0, t.query.Confidence)
 		if need == 0 {
 			return ""
 		}
-		return fmt.Sprintf("no upper limit from %d first attempts: %s needs %d", q.N, q.P.Label(), need)
+		return fmt.Sprintf("no upper limit from %d first attempts%s: %s needs %d", q.N, t.worth(), q.P.Label(), need)
+	case t.r.Effective > 0:
+		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight completed below the first cut", q.UpperRank, t.r.Effective)
 	}
 	return fmt.Sprintf("no certified upper limit: it would be rank %d of %d completed below the first cut", q.UpperRank, t.tails.Below)
+}
+
+// worth says how many equal attempts weighted ones are worth, where that is
+// another number.
+func (t tailer) worth() string {
+	if t.r.Effective == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" worth %d equal ones (n_eff)", t.r.Effective)
 }
 
 // cutSentence compares the cut share with what lies beyond the quantile.
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
-	text := fmt.Sprintf("%d of %d first attempts were cut (%s; one-sided %s limits %s and %s)",
-		s.Count, s.Of, ratio.Percent(s.Value), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+	text := fmt.Sprintf("%d of %d first attempts%s were cut (%s%s; one-sided %s limits %s and %s)",
+		s.Count, s.Of, t.worth(), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
 		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
@@ -89,6 +102,13 @@ func (t tailer) cutSentence(q Tail) string {
 		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.confidence())
 	}
 	return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.confidence())
+}
+
+func (t tailer) byWeight() string {
+	if t.r.Effective == 0 {
+		return ""
+	}
+	return " by weight"
 }
 
 // allAtTheWall reports whether there is one wall and no cut came before it; only
@@ -142,10 +162,13 @@ func (t tailer) wallText(w Wall) string {
 // certifiableSentence says up to where the completed values below the first cut
 // reach.
 func (t tailer) certifiableSentence() string {
-	if !t.query.Marked {
+	if !t.hop.tells(t.query) {
 		return ""
 	}
-	p := quantile.HighestCertifiable(t.tails.N-t.tails.Below, t.tails.N, t.query.Confidence)
+	p := t.tails.Certifiable
+	if t.r.Effective == 0 {
+		p = quantile.HighestCertifiable(t.tails.N-t.tails.Below, t.tails.N, t.query.Confidence)
+	}
 	if p <= 0 {
 		return "no quantile is certifiable"
 	}
@@ -155,7 +178,7 @@ func (t tailer) certifiableSentence() string {
 // canarySentence says how what the wall hides would become known.
 func (t tailer) canarySentence() string {
 	var sizes []string
-	for _, q := range t.tails.Tails {
+	for _, q := range t.tails.Tails.Tails {
 		if n := quantile.CanarySize(q.P, 0, t.query.Confidence); q.Status != quantile.Exact && n > 0 {
 			sizes = append(sizes, fmt.Sprintf("%d for %s", n, q.P.Label()))
 		}

@@ -24,16 +24,23 @@ type Result struct {
 	Kinds []FailureCount // of the failed attempts, those that occur, in the order of spans.Failures
 
 	TruncatedShare Share   // of the first attempts that completed or were cut
-	FailedShare    float64 // of all first attempts
+	FailedShare    float64 // of all first attempts; by weight where Effective is not 0
 	Walls          []Wall
 	Confidence     quantile.P
 	Tail           []Tail // one for each quantile asked for, in that order
-	Warnings       []note.Warning
+
+	// Biased: what was kept was chosen by how it went. Counts, extremes and walls
+	// are those of the kept attempts; shares, means and quantiles have no value.
+	Biased bool
+	// Effective is n_eff, rounded down, where the first attempts have different
+	// weights: shares and Tail are weighted. Else it is 0.
+	Effective uint64
+	Warnings  []note.Warning
 }
 
 // Bucket describes the durations of the attempts that ended one way, all and
 // split; a part without attempts has N 0. Quantiles stand in the order asked
-// for.
+// for. Each attempt counts once, whatever its weight.
 type Bucket struct{ All, First, Retries quantile.Summary }
 
 // CutCount is how many truncated attempts were cut by one cause.
@@ -48,7 +55,7 @@ type FailureCount struct {
 	N    uint64
 }
 
-// Share is c of n with one-sided limits at the confidence of the result
+// Share is c of n, by weight where the result is weighted, with one-sided limits at the confidence of the result
 // (Clopper and Pearson 1934). Of is 0 where there is nothing to divide by.
 type Share struct {
 	Count, Of           uint64
@@ -80,4 +87,25 @@ type Tail struct {
 	quantile.Tail
 	KM     *int64 // Kaplan-Meier value where it differs from Value
 	Reason string // empty where there is nothing to explain
+	// ServerSide is what the servers of the calls took, nil where not known.
+	ServerSide *ServerSide
+}
+
+// ServerSide is a quantile of calls in which the server's duration stands for
+// each call that was cut. Value is nil where it lies among the calls whose server
+// span is not there; N of Of cut first calls have one. Selected says that these
+// are too few to stand for all.
+type ServerSide struct {
+	Value    *int64
+	N, Of    uint64
+	Selected bool
+}
+
+// SetServerSide puts a server-side value beside the quantile p.
+func (r *Result) SetServerSide(p quantile.P, s ServerSide) {
+	for i := range r.Tail {
+		if r.Tail[i].P == p {
+			r.Tail[i].ServerSide = &s
+		}
+	}
 }

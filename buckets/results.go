@@ -17,6 +17,11 @@ type Query struct {
 	// attempts as long as their configured timeout count as cut, and no tail
 	// carries a certificate.
 	Marked bool
+	// Biased tells that what was kept was chosen by how it went, so that nothing
+	// kept says how often anything happens: no quantile and no share has a value.
+	Biased bool
+	// Weighted tells that every trace carries a weight and that they count.
+	Weighted bool
 	// MaxHops folds all but that many hops into one last row, which has no tail;
 	// 0 folds none.
 	MaxHops int
@@ -28,7 +33,7 @@ func (s *Set) Results(q Query) []Result {
 	s.passUp()
 	hops := make([]*hop, 0, len(s.hops))
 	for _, h := range s.hops {
-		h.settle(q.Marked)
+		h.settle(h.tells(q))
 		hops = append(hops, h)
 	}
 	slices.SortFunc(hops, byName)
@@ -78,40 +83,83 @@ func (h *hop) result(q Query) Result {
 	r.FirstAttempts, r.Retries = r.Recorded.First.N, r.Recorded.Retries.N
 	r.Attempts = r.FirstAttempts + r.Retries + r.Unfinished
 	h.fillCounts(&r)
-	t := h.first.observed().Tails(q.Quantiles, q.Confidence)
+	t := h.measure(&r, q)
+	h.fillTail(&r, q, t)
+	if q.Biased {
+		r.withhold()
+	}
+	return r
+}
+
+// measure fills the shares and returns the tail that goes with them. Without
+// different weights Certifiable is left to who needs it.
+func (h *hop) measure(r *Result, q Query) quantile.WeightedTails {
+	if h.weighted() && !q.Biased {
+		t := h.tailsByWeight(q)
+		r.Effective = t.Effective
+		r.TruncatedShare = Share{Count: t.Cut, Of: t.N, Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper}
+		r.FailedShare = h.failedByWeight()
+		return t
+	}
+	t := quantile.WeightedTails{Tails: h.first.observed().Tails(q.Quantiles, q.Confidence)}
 	r.TruncatedShare = share(t.Cut, t.N, q.Confidence)
-	if n := r.FirstAttempts; n > 0 {
+	if n := r.FirstAttempts; n > 0 && !q.Biased {
 		r.FailedShare = float64(r.Failed.First.N) / float64(n)
 	}
-	h.fillTail(&r, q, t)
-	return r
+	return t
 }
 
 // fillTail adds what may be said of the tail: walls, quantiles and warnings. A
 // row of several hops has no tail: each hop has its own walls, and one hop's
 // completed attempts prove nothing of another's cut ones.
-func (h *hop) fillTail(r *Result, q Query, t quantile.Tails) {
+func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails) {
 	tail := tailer{hop: h, query: q, r: r}
-	if h.merged > 0 {
-		r.Tail = h.noTail(t.Tails)
+	if h.merged == 0 {
+		r.Walls, tail.unlisted = h.walls()
+	}
+	if why := h.tailless(q); why != "" {
+		r.Tail = noTail(t.Tails.Tails, why)
 		r.Warnings = tail.warnings()
 		return
 	}
 	tail.tails, tail.groups = t, h.strata.groups()
-	r.Walls, tail.unlisted = h.walls()
-	for _, one := range t.Tails {
+	for _, one := range t.Tails.Tails {
 		r.Tail = append(r.Tail, tail.tail(one))
 	}
 	r.Warnings = tail.warnings()
 }
 
-func (h *hop) noTail(asked []quantile.Tail) []Tail {
+// tailless says why the hop has no tail whatever its attempts are; else it is
+// empty.
+func (h *hop) tailless(q Query) string {
+	switch {
+	case q.Biased:
+		return "biased sample: what was kept was chosen by how it went, so it says nothing of how often that happens among all; give --weight-field KEY if the traces carry their weights, or an input that was not chosen so"
+	case h.merged > 0:
+		return fmt.Sprintf("%d hops together have no tail: --hops all lists each", h.merged)
+	}
+	return ""
+}
+
+func noTail(asked []quantile.Tail, why string) []Tail {
 	var list []Tail
 	for _, q := range asked {
-		none := quantile.Tail{P: q.P, N: q.N, Rank: q.Rank, LowerRank: q.LowerRank, UpperRank: q.UpperRank}
-		list = append(list, Tail{Tail: none, Reason: fmt.Sprintf("%d hops together have no tail: --hops all lists each", h.merged)})
+		none := quantile.Tail{P: q.P, N: q.N, Rank: q.Rank, LowerRank: q.LowerRank, UpperRank: q.UpperRank, Effective: q.Effective}
+		list = append(list, Tail{Tail: none, Reason: why})
 	}
 	return list
+}
+
+// withhold takes out what a reader would take for a value of the population:
+// shares, means and quantiles. Counts and extremes are facts of what was kept.
+func (r *Result) withhold() {
+	r.Biased, r.FailedShare = true, 0
+	r.TruncatedShare = Share{Count: r.TruncatedShare.Count, Of: r.TruncatedShare.Of}
+	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
+		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
+			s.Mean, s.Quantiles = 0, nil
+		}
+	}
 }
 
 func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
@@ -153,3 +201,6 @@ func share(c, n uint64, confidence quantile.P) Share {
 	}
 	return s
 }
+
+// tells reports whether the input says how attempts of this hop ended.
+func (h *hop) tells(q Query) bool { return q.Marked && (h.marked || h.traced) }

@@ -15,6 +15,9 @@ type Config struct {
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
 	// that hold a cut; 0 means DefaultMaxHeld.
 	MaxHeld int
+	// MaxWeights bounds the weights that Classes tells apart; with more, none
+	// counts.
+	MaxWeights int
 
 	seeds [2]maphash.Seed
 }

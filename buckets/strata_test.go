@@ -137,8 +137,8 @@ func TestStrataTakeSuspectsAndCutsFromBelow(t *testing.T) {
 	if got := tailText(r.Tail[0]); got != "at_least 10" {
 		t.Errorf("cut at its timeout: %s", got)
 	}
-	r = hopOf(t, c, asked("0.9"), log)
-	if got := tailText(r.Tail[0]); got != "exact 20" {
+	r = hopOf(t, c, asked("0.9"), all(log, done(21).from("y")))
+	if got := tailText(r.Tail[0]); got != "exact 21" {
 		t.Errorf("with marks: %s", got)
 	}
 	// x: done 1, cut from below at 4; y: done 5, 6. S: 1: 3/4, 4 on: not identified.

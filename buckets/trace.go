@@ -13,6 +13,7 @@ func (s *Set) AddTrace(t *spans.Trace) {
 			h = s.hop(t.Hops[one.Hop])
 			hops[one.Hop] = h
 		}
+		h.traced = true
 		h.resolution = min(h.resolution, one.Resolution)
 		h.add(attemptOf(h, t, one))
 	}

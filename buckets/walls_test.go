@@ -88,7 +88,8 @@ func TestSuspectsAreCutOnlyWithoutAnyMark(t *testing.T) {
 		walls string
 	}{
 		"no mark in the input":     {without(asked()), near, 3, "configured 3 at 1000"},
-		"marks elsewhere":          {asked(), near, 0, "configured 0 at 1000"},
+		"marks of other hops":      {asked(), near, 3, "configured 3 at 1000"},
+		"marks of this hop":        {asked(), all(near, done(5)), 0, "configured 0 at 1000"},
 		"marked as successful":     {without(asked()), all(near[:90], near[90:].each(func(one *row) { one.Marked = true })), 0, "configured 0 at 1000"},
 		"among retries":            {without(asked()), all(near[:90], near[90:].retried()), 3, "configured 3 at 1000"},
 		"at the edge, 999 ms":      {without(asked()), done(998, 999).unmarked(), 1, "configured 1 at 1000"},
@@ -121,7 +122,7 @@ func TestSuspectsStandAtTheTimeoutInTheTail(t *testing.T) {
 	if r.Truncated.First.Max != 1200*ms {
 		t.Errorf("the bucket shows %d, not what was recorded", r.Truncated.First.Max)
 	}
-	if d := same([]string{"exact 50 upper 59", "exact 1200 upper 1200", "exact 1200"}, tailTexts(hopOf(t, c, asked(), log))); d != "" {
+	if d := same([]string{"exact 50 upper 59", "exact 1200 upper 1200", "exact 1200"}, tailTexts(hopOf(t, c, asked(), all(log[:99], done(1200))))); d != "" {
 		t.Error(d)
 	}
 }

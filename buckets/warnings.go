@@ -16,6 +16,7 @@ func (t tailer) warnings() []note.Warning {
 	var list []note.Warning
 	for _, w := range [...]struct{ code, text string }{
 		{"cut_marks_missing", t.marksMissing()},
+		{"weighted", t.weighted()},
 		{"failures_exceed_p", t.failuresExceed()},
 		{"is_maximum", t.maxima()},
 		{"wall_does_not_bound", t.beyondWall()},
@@ -37,14 +38,25 @@ func (t tailer) warnings() []note.Warning {
 }
 
 func (t tailer) marksMissing() string {
-	const missing = "the input has no mark that says which attempts were cut by a timeout: "
+	missing := "the input has no mark that says which attempts were cut by a timeout: "
+	if t.query.Marked {
+		missing = "other hops are marked, but no attempt of this one says whether it was cut by a timeout: "
+	}
 	switch {
-	case t.query.Marked:
+	case t.hop.tells(t.query) || t.r.Attempts == t.r.Unfinished:
 		return ""
 	case t.hop.timeout > 0:
 		return missing + "those of " + durations.Text(t.hop.timeout) + " or more count as cut, but a shorter cut or a failure would stand here as completed"
 	}
 	return missing + "cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
+}
+
+// weighted says which numbers are by weight and which are not.
+func (t tailer) weighted() string {
+	if t.r.Effective == 0 {
+		return ""
+	}
+	return fmt.Sprintf("weighted: traces of different weights. Tail and shares count each of the %d first attempts (n) by the weight of its trace, and limits are those of %d equal ones (n_eff); without a Kaplan-Meier value. Durations by how attempts ended count each once", t.r.TruncatedShare.Of, t.r.Effective)
 }
 
 // failuresExceed names the quantiles that lie among the failures.
@@ -72,7 +84,7 @@ func (t tailer) maxima() string {
 // labels names the quantiles that fit.
 func (t tailer) labels(fits func(quantile.Tail) bool) string {
 	var names []string
-	for _, q := range t.tails.Tails {
+	for _, q := range t.tails.Tails.Tails {
 		if fits(q) {
 			names = append(names, q.P.Label())
 		}
@@ -113,7 +125,7 @@ func (t tailer) lateCuts() string {
 // timeout would place them.
 func (t tailer) cutsMayMislead() string {
 	unknown := quantile.Summarize(quantile.Union{t.hop.first.ownSeen}, nil)
-	if unknown.N == 0 || t.hop.merged > 0 {
+	if unknown.N == 0 || t.hop.merged > 0 || t.query.Biased {
 		return ""
 	}
 	longest := t.allowed(unknown)

@@ -25,7 +25,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"cut_marks_missing", "no mark", 0, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts were cut by a timeout: cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
 		{"cut_marks_missing", "no mark, but a timeout", 60, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts were cut by a timeout: those of 60 ms or more count as cut, but a shorter cut or a failure would stand here as completed"},
-		{"cut_marks_missing", "marks elsewhere", 0, asked(), smooth.unmarked(), ""},
+		{"cut_marks_missing", "marks of other hops", 0, asked(), smooth.unmarked(), "other hops are marked, but no attempt of this one says whether it was cut by a timeout: cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
+		{"cut_marks_missing", "a mark of this hop", 0, asked(), all(smooth.unmarked(), done(4)), ""},
 
 		{"failures_exceed_p", "as many as beyond p50", 0, asked("0.5", "0.4"), all(done(1, 2), failed(1, 1)), "50 % of the first attempts failed, as many as lie beyond p50 or more: the tail is that of the others"},
 		{"failures_exceed_p", "as many as beyond both", 0, asked("0.5", "0.9"), all(done(1), failed(1)), "50 % of the first attempts failed, as many as lie beyond p50, p90 or more: the tail is that of the others"},
@@ -123,9 +124,9 @@ func TestWithoutMarksNothingIsCertain(t *testing.T) {
 			t.Errorf("timeout %d: %q", timeout, r.Tail[1].Reason)
 		}
 	}
-	marked := hopOf(t, NewConfig(nil), asked("0.5"), log)
+	marked := hopOf(t, NewConfig(nil), asked("0.5"), all(log[1:], done(1)))
 	if marked.Tail[0].Upper == nil || marked.Tail[0].Reason != "" {
-		t.Errorf("marks elsewhere: %s, %q", tailText(marked.Tail[0]), marked.Tail[0].Reason)
+		t.Errorf("a mark of this hop: %s, %q", tailText(marked.Tail[0]), marked.Tail[0].Reason)
 	}
 }
 

@@ -78,6 +78,11 @@ func (r rows) at(startMS int64) rows {
 	return r.each(func(one *row) { one.Start, one.HasStart = startMS*ms, true })
 }
 
+// later moves starts by a part of a millisecond, so that they are not whole ones.
+func (r rows) later(us int64) rows {
+	return r.each(func(one *row) { one.Start += us * 1000 })
+}
+
 func (r rows) digits(resolution uint8) rows {
 	return r.each(func(one *row) { one.Resolution = resolution })
 }

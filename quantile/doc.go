@@ -10,6 +10,8 @@
 //  4. Observed holds the completed and the cut (right-censored) attempts of a
 //     hop; Tails gives each quantile with its status (exact, at_least,
 //     no_value) and its distribution-free limits.
+//     TailsByWeight does the same where attempts stand for different numbers of
+//     others.
 //  5. KaplanMeier walks the survival curve, KMQuantile and KMUpper read it,
 //     StratifiedKMQuantile pools strata that have different timeouts.
 //  6. ClopperPearson, UpperRank, LowerRank, CanarySize and HighestCertifiable

@@ -42,10 +42,22 @@ type Tail struct {
 	// completed value at or below the first cut, Lower a value of the
 	// ordering that Value comes from.
 	Lower, Upper         *int64
-	LowerRank, UpperRank uint64 // 0 and N+1 where no rank is enough
+	LowerRank, UpperRank uint64 // of Size(); 0 and Size()+1 where no rank is enough
+
+	// Effective is n_eff where attempts have different weights, else 0. Rank is
+	// then one more than the attempts that stand before Value.
+	Effective uint64
 
 	KM        *int64 // Kaplan-Meier quantile; nil where it is not identified
 	IsMaximum bool   // n(1-p) < 1: the rank is the last one
+}
+
+// Size is the number of equal attempts that the limits stand on.
+func (t Tail) Size() uint64 {
+	if t.Effective > 0 {
+		return t.Effective
+	}
+	return t.N
 }
 
 // Tails is what the quantiles of one hop share, and the quantiles.

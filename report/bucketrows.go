@@ -19,6 +19,7 @@ type bucketRow struct {
 	ditto  bool // the hop stands on the line above
 	label  string
 	values quantile.Summary
+	biased bool // mean and quantiles have no value
 	cause  string
 }
 
@@ -38,7 +39,7 @@ func bucketTable(r *Report) Table {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	t.Caption = bucketCaption(rows)
+	t.Caption = bucketCaption(r, rows)
 	return t
 }
 
@@ -68,6 +69,9 @@ func bucketRows(r *Report) []bucketRow {
 		for j := start + 1; j < len(rows); j++ {
 			rows[j].ditto = true
 		}
+		for j := start; j < len(rows); j++ {
+			rows[j].biased = h.Biased
+		}
 	}
 	return rows
 }
@@ -88,24 +92,35 @@ func appendBucket(rows []bucketRow, hop int, word string, b buckets.Bucket, caus
 }
 
 // durationsOf lists mean, min, the quantiles and max: the columns that have a
-// scale.
+// scale. What a biased sample has no value of is withheld.
 func (b bucketRow) durationsOf(quantiles int) []int64 {
 	values := []int64{b.values.Mean, b.values.Min}
+	if b.biased {
+		values[0] = withheld
+	}
 	for j := range quantiles {
-		if j < len(b.values.Quantiles) {
+		switch {
+		case b.biased:
+			values = append(values, withheld)
+		case j < len(b.values.Quantiles):
 			values = append(values, b.values.Quantiles[j])
-		} else {
+		default:
 			values = append(values, b.values.Max)
 		}
 	}
 	return append(values, b.values.Max)
 }
 
+// withheld is no duration: durations are not negative.
+const withheld = -1
+
 func bucketScales(r *Report, rows []bucketRow) []scale {
 	columns := make([][]int64, len(r.Quantiles)+3)
 	for _, row := range rows {
 		for j, v := range row.durationsOf(len(r.Quantiles)) {
-			columns[j] = append(columns[j], v)
+			if v != withheld {
+				columns[j] = append(columns[j], v)
+			}
 		}
 	}
 	scales := make([]scale, len(columns))
@@ -122,14 +137,24 @@ func bucketCells(r *Report, row bucketRow, scales []scale) []Cell {
 	}
 	cells = append(cells, Cell{Text: row.label}, Cell{Text: strconv.FormatUint(row.values.N, 10)})
 	for j, v := range row.durationsOf(len(r.Quantiles)) {
-		cells = append(cells, Cell{Text: scales[j].nearest(v)})
+		c := Cell{Text: dash}
+		if v != withheld {
+			c.Text = scales[j].nearest(v)
+		}
+		cells = append(cells, c)
 	}
 	return cells
 }
 
 // bucketCaption warns of the two lines that are easily taken for the truth.
-func bucketCaption(rows []bucketRow) []string {
+func bucketCaption(r *Report, rows []bucketRow) []string {
 	var lines []string
+	if anyHop(r, isBiased) {
+		lines = append(lines, "min and max are of the kept traces; of a biased sample there is no mean and no quantile.")
+	}
+	if anyHop(r, isWeighted) {
+		lines = append(lines, "each attempt counts once here, whatever its weight.")
+	}
 	switch {
 	case !occurs(rows, "completed"):
 	case occurs(rows, "cut"):

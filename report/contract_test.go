@@ -46,7 +46,7 @@ var contract = func() object {
 			"failed":     bucket.with(object{"kinds": list1{object{"kind": "string", "n": "int"}}}),
 			"unfinished": "int", "recorded": bucket,
 			"truncated_share": object{"value": "number?", "lower": "number?", "upper": "number?", "confidence": "decimal"},
-			"failed_share":    "number",
+			"failed_share":    "number?",
 			"walls":           list1{object{"timeout_ns": "int?", "source": "string", "n": "int", "from_ns": "int", "to_ns": "int"}},
 			"tail": list1{object{
 				"p": "decimal", "n": "int", "rank": "int", "status": "string", "value_ns": "int?",

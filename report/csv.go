@@ -36,7 +36,7 @@ var csvColumns = [...]csvColumn{
 	{"truncated_share", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Value) }},
 	{"truncated_share_lower", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Lower) }},
 	{"truncated_share_upper", func(h *buckets.Result, _ int) string { return share(h, h.TruncatedShare.Upper) }},
-	{"failed_share", func(h *buckets.Result, _ int) string { return decimal(h.FailedShare) }},
+	{"failed_share", func(h *buckets.Result, _ int) string { return failed(h) }},
 	{"p", func(h *buckets.Result, j int) string { return h.Tail[j].P.String() }},
 	{"n", func(h *buckets.Result, j int) string { return natural(h.Tail[j].N) }},
 	{"rank", func(h *buckets.Result, j int) string { return natural(h.Tail[j].Rank) }},
@@ -111,10 +111,17 @@ func warningCodes(h *buckets.Result) string {
 }
 
 func share(h *buckets.Result, value float64) string {
-	if h.TruncatedShare.Of == 0 {
+	if !hasShare(h) {
 		return ""
 	}
 	return decimal(value)
+}
+
+func failed(h *buckets.Result) string {
+	if h.Biased {
+		return ""
+	}
+	return decimal(h.FailedShare)
 }
 
 func decimal(f float64) string {

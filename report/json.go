@@ -20,6 +20,8 @@ type jsonReport struct {
 	SchemaVersion int       `json:"schema_version"`
 	Input         jsonInput `json:"input"`
 	Hops          []jsonHop `json:"hops,omitzero"` // absent if not asked for
+
+	Orphans *jsonOrphans `json:"orphans,omitzero"`
 }
 
 type jsonInput struct {
@@ -77,7 +79,7 @@ func JSON(w io.Writer, r *Report, _ Options) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r)}); err != nil {
+	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r), orphansJSON(r)}); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	_, err := w.Write(escapeHidden(b.Bytes()))

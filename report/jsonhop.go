@@ -86,18 +86,31 @@ type jsonWall struct {
 }
 
 type jsonTail struct {
-	P          string    `json:"p"`
-	N          uint64    `json:"n"`
-	Rank       uint64    `json:"rank"`
-	Status     string    `json:"status"`
-	Value      *int64    `json:"value_ns"`
-	Lower      *int64    `json:"lower_ns"`
-	Upper      *int64    `json:"upper_ns"`
-	KM         *int64    `json:"km_ns"`
-	Confidence string    `json:"confidence"`
-	Reason     *string   `json:"reason"`
-	Estimate   *struct{} `json:"estimate"`    // not computed yet
-	ServerSide *struct{} `json:"server_side"` // not computed yet
+	P          string          `json:"p"`
+	N          uint64          `json:"n"`
+	Rank       uint64          `json:"rank"`
+	Status     string          `json:"status"`
+	Value      *int64          `json:"value_ns"`
+	Lower      *int64          `json:"lower_ns"`
+	Upper      *int64          `json:"upper_ns"`
+	KM         *int64          `json:"km_ns"`
+	Confidence string          `json:"confidence"`
+	Reason     *string         `json:"reason"`
+	Estimate   *struct{}       `json:"estimate"` // not computed yet
+	ServerSide *jsonServerSide `json:"server_side"`
+}
+
+type jsonServerSide struct {
+	Value    *int64 `json:"value_ns"`
+	Coverage jsonOf `json:"coverage"`
+	Selected bool   `json:"selected_sample"`
+}
+
+func serverSideJSON(s *buckets.ServerSide) *jsonServerSide {
+	if s == nil {
+		return nil
+	}
+	return &jsonServerSide{s.Value, jsonOf{s.N, s.Of}, s.Selected}
 }
 
 // hopsJSON is nil, and so left out, only where the section is.
@@ -112,37 +125,41 @@ func hopJSON(h *buckets.Result, ps []quantile.P) jsonHop {
 	return jsonHop{
 		Hop: h.Hop, Service: orNull(h.Service), Operation: orNull(h.Operation), Kind: orNull(h.Kind),
 		Attempts: h.Attempts, FirstAttempts: h.FirstAttempts, Retries: h.Retries, Unfinished: h.Unfinished,
-		Completed:      bucketJSON(h.Completed, ps),
-		Truncated:      jsonTruncated{bucketJSON(h.Truncated, ps), cutByJSON(h.CutBy)},
-		Failed:         jsonFailed{bucketJSON(h.Failed, ps), list(h.Kinds, kindJSON)},
-		Recorded:       bucketJSON(h.Recorded, ps),
-		TruncatedShare: shareJSON(h.TruncatedShare, h.Confidence),
-		FailedShare:    finite(h.FailedShare),
+		Completed:      bucketJSON(h, h.Completed, ps),
+		Truncated:      jsonTruncated{bucketJSON(h, h.Truncated, ps), cutByJSON(h.CutBy)},
+		Failed:         jsonFailed{bucketJSON(h, h.Failed, ps), list(h.Kinds, kindJSON)},
+		Recorded:       bucketJSON(h, h.Recorded, ps),
+		TruncatedShare: shareJSON(h),
+		FailedShare:    failedJSON(h),
 		Walls:          list(h.Walls, wallJSON),
 		Tail:           list(h.Tail, func(t buckets.Tail) jsonTail { return tailJSON(t, h.Confidence) }),
 		Warnings:       list(h.Warnings, itself),
 	}
 }
 
-func bucketJSON(b buckets.Bucket, ps []quantile.P) jsonBucket {
-	return jsonBucket{summaryJSON(b.All, ps), partJSON(b.First, ps), partJSON(b.Retries, ps)}
+func bucketJSON(h *buckets.Result, b buckets.Bucket, ps []quantile.P) jsonBucket {
+	return jsonBucket{summaryJSON(h, b.All, ps), partJSON(h, b.First, ps), partJSON(h, b.Retries, ps)}
 }
 
 // partJSON is null for a part without attempts.
-func partJSON(s quantile.Summary, ps []quantile.P) *jsonSummary {
+func partJSON(h *buckets.Result, s quantile.Summary, ps []quantile.P) *jsonSummary {
 	if s.N == 0 {
 		return nil
 	}
-	part := summaryJSON(s, ps)
+	part := summaryJSON(h, s, ps)
 	return &part
 }
 
-func summaryJSON(s quantile.Summary, ps []quantile.P) jsonSummary {
+// summaryJSON has no mean where there were no attempts or the sample is biased.
+func summaryJSON(h *buckets.Result, s quantile.Summary, ps []quantile.P) jsonSummary {
 	out := jsonSummary{N: s.N, Quantiles: []jsonValue{}}
 	if s.N == 0 {
 		return out
 	}
-	out.Mean, out.Min, out.Max = &s.Mean, &s.Min, &s.Max
+	out.Min, out.Max = &s.Min, &s.Max
+	if !h.Biased {
+		out.Mean = &s.Mean
+	}
 	for i := range min(len(ps), len(s.Quantiles)) {
 		out.Quantiles = append(out.Quantiles, jsonValue{ps[i].String(), s.Quantiles[i]})
 	}
@@ -168,11 +185,19 @@ func cutBy(counts []buckets.CutCount, by spans.CutBy) uint64 {
 
 func kindJSON(c buckets.FailureCount) jsonKind { return jsonKind{c.Kind.String(), c.N} }
 
-func shareJSON(s buckets.Share, confidence quantile.P) jsonShare {
-	if s.Of == 0 {
-		return jsonShare{Confidence: confidence.String()}
+func shareJSON(h *buckets.Result) jsonShare {
+	s, confidence := h.TruncatedShare, h.Confidence.String()
+	if !hasShare(h) {
+		return jsonShare{Confidence: confidence}
 	}
-	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence.String()}
+	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence}
+}
+
+func failedJSON(h *buckets.Result) *float64 {
+	if h.Biased {
+		return nil
+	}
+	return finite(h.FailedShare)
 }
 
 // finite keeps a division by zero from spoiling the whole document: JSON has
@@ -192,7 +217,7 @@ func tailJSON(t buckets.Tail, confidence quantile.P) jsonTail {
 	out := jsonTail{
 		P: t.P.String(), N: t.N, Rank: t.Rank, Status: t.Status.String(),
 		Lower: t.Lower, Upper: t.Upper, KM: t.KM,
-		Confidence: confidence.String(), Reason: orNull(t.Reason),
+		Confidence: confidence.String(), Reason: orNull(t.Reason), ServerSide: serverSideJSON(t.ServerSide),
 	}
 	if t.Status != quantile.NoValue {
 		out.Value = &t.Value

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -27,6 +28,11 @@ type Report struct {
 	Input     ingest.Summary
 	Quantiles []quantile.P     // those of every hop, in the order asked for
 	Hops      []buckets.Result // sorted by hop, then kind
+	Orphans   *orphans.Result
+
+	Paths    []string // of the input files, by their index in rows
+	TraceURL string   // template of a trace's address, with {trace}; "" for none
+	InFull   bool     // a command of one section shows all of it
 }
 
 // Options is how a page is to look; JSON and CSV ignore it.

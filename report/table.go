@@ -46,6 +46,10 @@ func newPage(r *Report) *page {
 	p.add(tailTable(r, &p.notes))
 	p.add(bucketTable(r))
 	p.add(wallTable(r))
+	p.intro = append(p.intro, orphanLines(r)...)
+	for _, t := range orphanTables(r) {
+		p.add(t)
+	}
 	return p
 }
 

@@ -12,6 +12,9 @@ import (
 // isMaximum is the code of the warning that the tag "(max of 60)" shows.
 const isMaximum = "is_maximum"
 
+// unknownSampling is the kind of an input of which nobody says how it was chosen.
+const unknownSampling = "unknown"
+
 // tailTable has a row a hop: how many of its first attempts the timeout cut,
 // and what may be said of each quantile all the same.
 func tailTable(r *Report, notes *footnotes) Table {
@@ -81,7 +84,7 @@ func tailCell(h *buckets.Result, j int, s scale, notes *footnotes) Cell {
 // of attempts alone. In a page of small hops that would be a note a cell, and n
 // stands in the row; JSON and CSV give the reason.
 func onlyTooFew(t *buckets.Tail) bool {
-	return t.Status == quantile.Exact && t.UpperRank > t.N
+	return t.Status == quantile.Exact && t.UpperRank > t.Size()
 }
 
 // kaplanMeier names the condition with the value: without it the value would
@@ -133,7 +136,15 @@ var signs = [...]struct {
 	{hasTail(atLeast), "≥: the timeout hides the value; it is this or more."},
 	{hasTail(noValue), dash + ": nothing can be said of the value."},
 	{hasTail(tagged), "max of n: too few attempts for this quantile; it stands for the slowest."},
+	{isWeighted, "weighted: shares and quantiles count each attempt by the weight of its trace; n counts attempts."},
+	{isBiased, biasedNote},
 }
+
+// biasedNote and unknownNote say once what holds for the whole page.
+const (
+	biasedNote  = "biased sample: what was kept was chosen by how it went, so shares, means and quantiles have no value; counts, shortest and longest are those of the kept traces."
+	unknownNote = "how these traces were chosen is not known: values and limits are theirs, and those of all traces only if none was chosen by how it went (--sampling says so)."
+)
 
 // tailCaption explains the signs that occur, and only those.
 func tailCaption(r *Report) []string {
@@ -143,25 +154,28 @@ func tailCaption(r *Report) []string {
 			lines = append(lines, sign.line)
 		}
 	}
+	if r.Input.Sampling.Kind == unknownSampling {
+		lines = append(lines, unknownNote)
+	}
 	return lines
 }
 
 func cutShare(h *buckets.Result) string {
-	if h.TruncatedShare.Of == 0 {
+	if !hasShare(h) {
 		return dash
 	}
 	return ratio.Percent(h.TruncatedShare.Value)
 }
 
 func cutLimits(h *buckets.Result) string {
-	if h.TruncatedShare.Of == 0 {
+	if !hasShare(h) {
 		return dash
 	}
 	return limits(h.TruncatedShare.Lower, h.TruncatedShare.Upper)
 }
 
 func failedShare(h *buckets.Result) string {
-	if h.FirstAttempts == 0 {
+	if h.FirstAttempts == 0 || h.Biased {
 		return dash
 	}
 	return ratio.Percent(h.FailedShare)
@@ -174,10 +188,18 @@ func atLeast(t *buckets.Tail) bool { return t.Status == quantile.AtLeast }
 func noValue(t *buckets.Tail) bool { return t.Status == quantile.NoValue }
 func tagged(t *buckets.Tail) bool  { return t.IsMaximum && t.Status == quantile.Exact }
 
-func anyHopAtAll(*buckets.Result) bool   { return true }
-func hasKind(h *buckets.Result) bool     { return h.Kind != "" }
-func hasCuts(h *buckets.Result) bool     { return h.TruncatedShare.Count > 0 }
-func hasFailures(h *buckets.Result) bool { return h.FailedShare > 0 }
+func anyHopAtAll(*buckets.Result) bool  { return true }
+func hasKind(h *buckets.Result) bool    { return h.Kind != "" }
+func hasCuts(h *buckets.Result) bool    { return h.TruncatedShare.Count > 0 }
+func isBiased(h *buckets.Result) bool   { return h.Biased }
+func isWeighted(h *buckets.Result) bool { return h.Effective > 0 }
+
+func hasFailures(h *buckets.Result) bool {
+	return h.FailedShare > 0 || h.Biased && h.Failed.First.N > 0
+}
+
+// hasShare reports whether the truncated share has a value.
+func hasShare(h *buckets.Result) bool { return h.TruncatedShare.Of > 0 && !h.Biased }
 
 func anyHop(r *Report, is func(*buckets.Result) bool) bool {
 	for i := range r.Hops {

@@ -34,6 +34,9 @@ var worlds = []struct {
 	{"rejects", rejects},
 	{"traces", traces},
 	{"chain", chain},
+	{"unknown", unknownSample},
+	{"weighted", weightedSample},
+	{"biased", biasedSample},
 }
 
 func probabilities(texts ...string) []quantile.P {
@@ -304,5 +307,46 @@ func chain() *Report {
 	search.Retries, search.Completed.All, search.Completed.Retries = 1, summary(ps, 100*ms, 110*ms, 120*ms, 130*ms), summary(ps, 130*ms)
 	search.Recorded = search.Completed
 	r.Hops = []buckets.Result{checkout, r.Hops[0], payment, search}
+	return r
+}
+
+// unknownSample is one of traces that may have been chosen by how they went.
+func unknownSample() *Report {
+	r := cutTail()
+	r.Input.Sampling = ingest.Sampling{Kind: "unknown", Evidence: "traces, and nothing in them says how they were chosen"}
+	r.Input.Warnings = []note.Warning{{Code: "suspected_biased_sample", Text: "200 traces are a round number"}}
+	return r
+}
+
+// weightedSample has a hop whose traces have different weights.
+func weightedSample() *Report {
+	r := cutTail()
+	h := &r.Hops[0]
+	r.Input.Sampling = ingest.Sampling{Kind: "probability", Evidence: "every trace carries its probability: 0.1 to 1"}
+	h.Effective = 87
+	h.TruncatedShare = buckets.Share{Count: 33, Of: 200, Value: 0.04, Lower: 0.0157, Upper: 0.0957}
+	h.Warnings = []note.Warning{{Code: "weighted", Text: "weighted: 200 first attempts are worth 87 equal ones (n_eff)"}}
+	for i := range h.Tail {
+		h.Tail[i].Effective, h.Tail[i].UpperRank = 87, 88
+	}
+	h.Tail[0].Reason = "no upper limit from 200 first attempts worth 87 equal ones (n_eff): only in JSON and CSV"
+	return r
+}
+
+// biasedSample has no value that speaks of anything but itself.
+func biasedSample() *Report {
+	r, ps := retries(), probabilities("0.5", "0.9")
+	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: "--sampling biased"}
+	h := &r.Hops[0]
+	h.Biased, h.Failed = true, first(summary(ps, 1*ms))
+	h.TruncatedShare = buckets.Share{Count: 2, Of: 5}
+	for i, p := range ps {
+		h.Tail[i] = noValueTail(p, 5, "biased sample: what was kept was chosen by how it went")
+	}
+	for _, b := range []*buckets.Bucket{&h.Completed, &h.Truncated, &h.Failed, &h.Recorded} {
+		for _, s := range []*quantile.Summary{&b.All, &b.First, &b.Retries} {
+			s.Mean, s.Quantiles = 0, nil
+		}
+	}
 	return r
 }

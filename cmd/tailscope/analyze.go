@@ -4,6 +4,7 @@ import "github.com/spf13/cobra"
 
 func newAnalyze(s streams) *cobra.Command {
 	o := newOptions(s)
+	o.sections |= sectionOrphans
 	cmd := &cobra.Command{
 		Use:   "analyze [FILE…]",
 		Short: "The main job: per hop, what completed, what was cut, and the honest tail",
@@ -20,5 +21,6 @@ CSV or TSV with a header. Without a FILE it reads stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
+	o.orphanFlags(cmd.Flags())
 	return cmd
 }

@@ -18,16 +18,20 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"github.com/tailscope/tailscope/report"
 )
 
 func main() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// Exit codes; 130 and 143 tell that a signal ended the run.
+// Exit codes; 129, 130 and 143 tell that a signal ended the run.
 const (
 	exitFine       = 0
 	exitFailed     = 1 // the run failed
 	exitUsage      = 2 // usage or configuration
+	exitFinding    = 3 // a --fail-on rule was hit
 	exitIncomplete = 4 // the report stands, but the input was incomplete
 )
 
@@ -40,9 +44,21 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintf(stderr, "tailscope: %v\n", err)
+		complain(stderr, err)
 	}
 	return exitCode(err)
+}
+
+// complain prints an error. It may quote a log or a file's name, so what could
+// steer a terminal is made visible; an error of several lines keeps them.
+func complain(stderr io.Writer, err error) {
+	for i, line := range strings.Split(err.Error(), "\n") {
+		prefix := ""
+		if i == 0 {
+			prefix = "tailscope: "
+		}
+		fmt.Fprintln(stderr, prefix+report.Visible(line))
+	}
 }
 
 // streams is where a run reads and writes.
@@ -66,6 +82,7 @@ func (e signalError) Error() string { return "stopped: " + e.signal.String() }
 func exitCode(err error) int {
 	var (
 		usage      usageError
+		finding    findingError
 		incomplete incompleteError
 		stopped    signalError
 	)
@@ -76,6 +93,8 @@ func exitCode(err error) int {
 		return 128 + int(stopped.signal)
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &finding):
+		return exitFinding
 	case errors.As(err, &incomplete):
 		return exitIncomplete
 	}
@@ -87,7 +106,7 @@ func exitCode(err error) int {
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		select {
 		case s := <-ch:

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"golang.org/x/term"
@@ -50,9 +51,16 @@ type options struct {
 	progress   string
 	jobs       int
 	verbose    bool
+
+	sections  sections
+	tolerance time.Duration
+	limit     int
+	sort      string
+	traceURL  string
+	failOn    []string
 }
 
-func newOptions(s streams) *options { return &options{streams: s} }
+func newOptions(s streams) *options { return &options{streams: s, sections: sectionHops} }
 
 // flags declares the flags of the commands that read input.
 func (o *options) flags(f *pflag.FlagSet) {
@@ -79,7 +87,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
 
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
-	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE`, whole or not at all")
+	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all")
 	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
 	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: no limit)")
 	f.StringVar(&o.progress, "progress", "auto", "progress on stderr: auto (on a terminal), always or never")
@@ -107,6 +115,10 @@ type plan struct {
 	memory     int64
 	tempDir    string
 	sampling   samplingFlag
+	sections   sections
+	orphans    orphans.Config
+	traceURL   string
+	failOn     []failRule
 }
 
 // run checks the flags and runs the pipeline.
@@ -120,8 +132,8 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir}
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOutput} {
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections}
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
@@ -175,6 +187,7 @@ func (o *options) planTraces(p *plan) error {
 	if p.sampling, err = parseSampling(o.sampling); err != nil {
 		return err
 	}
+	p.sampling.WeightField = o.weightField
 	p.memory = defaultMemory()
 	if o.memory != "" {
 		n, err := parseBytes(o.memory)
@@ -309,8 +322,13 @@ func (o *options) planSources(p *plan, args []string) error {
 		args = []string{"-"}
 	}
 	var err error
-	p.sources, err = ingest.Resolve(args, o.streams.in)
-	return err
+	if p.sources, err = ingest.Resolve(args, o.streams.in); err != nil {
+		return err
+	}
+	if err := p.checkOutputs(); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 func isTerminal(stream any) bool {

@@ -14,12 +14,17 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
 
 // run reads all sources and writes the report.
 func (p *plan) run(ctx context.Context) error {
+	out, err := p.create(p.output)
+	if err != nil {
+		return err
+	}
+	defer out.Cleanup()
 	found, err := p.read(ctx)
 	if err != nil {
 		return err
@@ -32,7 +37,13 @@ func (p *plan) run(ctx context.Context) error {
 	if r.Input.Accepted == 0 {
 		return nothingAccepted(r.Input)
 	}
-	if err := p.writeReport(r); err != nil {
+	if err := p.write(out, r, p.look()); err != nil {
+		return err
+	}
+	if err := out.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	if err := p.findings(r); err != nil {
 		return err
 	}
 	return p.incomplete(r.Input, found)
@@ -40,8 +51,9 @@ func (p *plan) run(ctx context.Context) error {
 
 // found is what reading gave.
 type found struct {
-	set     *buckets.Set
+	*analysis
 	ledger  *ingest.Ledger
+	paths   []string // of the files, by their index
 	traces  spans.Counts
 	notes   []note.Warning // inputs that were skipped
 	damages []error        // inputs that broke off
@@ -56,7 +68,7 @@ type pipeline struct {
 	events  chan event
 	bytes   *atomic.Int64
 	workers sync.WaitGroup
-	sets    []*buckets.Set
+	found   []*analysis // of each worker
 	traces  *spans.Assembler
 	opened  int32 // files so far
 }
@@ -81,11 +93,12 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory, TempDir: p.tempDir, Workers: p.jobs})
 	defer l.stop(cancel)
 	config := buckets.NewConfig(p.timeouts)
+	config.MaxWeights = sampling.MaxWeights
 	for i := range p.jobs {
-		set := buckets.NewSet(config)
-		l.sets = append(l.sets, set)
+		one := p.newAnalysis(config)
+		l.found = append(l.found, one)
 		traces := l.traces.Worker(i)
-		l.workers.Go(func() { l.work(set, traces) })
+		l.workers.Go(func() { l.work(one.set, traces) })
 	}
 	go func() {
 		l.readAll()
@@ -152,7 +165,7 @@ func (l *pipeline) send(e event) {
 
 // work decodes chunks: attempts go straight into the worker's set, spans wait
 // until their trace is whole.
-func (l *pipeline) work(set *buckets.Set, traces *spans.Collector) {
+func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
 	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
@@ -194,16 +207,10 @@ func (l *pipeline) stop(cancel func()) {
 	_ = l.traces.Close()
 }
 
-// visitTraces counts the spans of every trace, once all of them are there.
+// visitTraces looks at every trace, once all its spans are there.
 func (l *pipeline) visitTraces() error {
-	rules := l.plan.ingest.Fields
-	retries := spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)}
-	return l.traces.Each(l.ctx, len(l.sets), func(worker int, t *spans.Trace) error {
-		t.MarkRetries(retries)
-		if rules.On(ingest.RuleBelow) {
-			t.PassUpCuts()
-		}
-		l.sets[worker].AddTrace(t)
+	return l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
+		l.found[worker].addTrace(l.plan, t)
 		return nil
 	})
 }
@@ -220,7 +227,7 @@ func (p *plan) columns() spans.Columns {
 // collect enters events until the pipeline has run dry, and merges the sets.
 func (l *pipeline) collect() (*found, error) {
 	f := &found{ledger: ingest.NewLedger()}
-	rejects, err := newRejectWriter(l.plan.rejects)
+	rejects, err := l.plan.newRejectWriter()
 	if err != nil {
 		return nil, err
 	}
@@ -234,9 +241,9 @@ func (l *pipeline) collect() (*found, error) {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()
-	f.set = l.sets[0]
-	for _, s := range l.sets[1:] {
-		f.set.Merge(s)
+	f.analysis = l.found[0]
+	for _, one := range l.found[1:] {
+		f.merge(one)
 	}
 	return f, rejects.commit()
 }
@@ -265,6 +272,7 @@ func (f *found) enter(e event, rejects *rejectWriter) error {
 		f.notes = append(f.notes, *e.skipped)
 	case e.opened != nil:
 		f.ledger.Open(e.opened)
+		f.paths = append(f.paths, e.opened.Path)
 		rejects.opened(e.opened)
 	case e.done != nil:
 		f.ledger.Done(e.done)
@@ -289,24 +297,4 @@ func (f *found) ledgerAgrees() error {
 			accepted, n, f.traces.Duplicates)
 	}
 	return nil
-}
-
-// report puts the results together.
-func (p *plan) report(f *found) *report.Report {
-	r := &report.Report{Input: f.ledger.Summary(len(p.timeouts) > 0), Quantiles: p.quantiles}
-	p.describeTraces(&r.Input, f)
-	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
-	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
-	r.Hops = f.set.Results(buckets.Query{
-		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops,
-	})
-	return r
-}
-
-// writeReport writes to stdout, or to a file whole or not at all.
-func (p *plan) writeReport(r *report.Report) error {
-	if p.output == "" {
-		return p.write(p.streams.out, r, p.look())
-	}
-	return writeFile(p.output, func(w io.Writer) error { return p.write(w, r, report.Options{}) })
 }

@@ -97,7 +97,7 @@ func (p *plan) incomplete(in ingest.Summary, f *found) error {
 // look is how the report is to look on stdout.
 func (p *plan) look() report.Options {
 	f, ok := p.streams.out.(*os.File)
-	if !ok || !isTerminal(f) {
+	if !ok || p.stream(p.output) != p.streams.out || !isTerminal(f) {
 		return report.Options{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

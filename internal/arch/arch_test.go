@@ -23,8 +23,10 @@ var table = map[string][]string{
 	"spans":         {},
 	"ingest":        {"spans"},
 	"buckets":       {"spans", "quantile"},
-	"report":        {"ingest", "spans", "quantile", "buckets"},
-	"cmd/tailscope": {"ingest", "spans", "quantile", "buckets", "report"},
+	"sampling":      {"spans", "quantile"},
+	"orphans":       {"spans", "quantile", "buckets"},
+	"report":        {"ingest", "spans", "quantile", "buckets", "orphans"},
+	"cmd/tailscope": {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "report"},
 }
 
 // Third-party types that must stay behind one package's face.

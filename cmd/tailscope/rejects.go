@@ -3,54 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/tailscope/tailscope/ingest"
 )
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
-}
-
-// output is a file being written that takes its place only when it is whole.
-type output interface {
-	io.Writer
-	CloseAtomicallyReplace() error
-	Cleanup() error
-}
-
-// create opens an output: a temporary file beside path, to be synced and
-// renamed. What a link points to is replaced, not the link; a device or a pipe
-// cannot be replaced and is written to as it is.
-func create(path string) (output, error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		return device{f}, err
-	}
-	return renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
-}
-
-// device is an output that is written in place.
-type device struct{ *os.File }
-
-func (d device) CloseAtomicallyReplace() error { return d.Close() }
-
-func (d device) Cleanup() error { return d.Close() }
 
 // rejectWriter writes rejects as NDJSON in the order of the input, whatever the
 // order in which chunks were decoded. Without a file it does nothing.
@@ -69,12 +24,12 @@ type fileRejects struct {
 	waiting map[int][]ingest.Reject
 }
 
-func newRejectWriter(path string) (*rejectWriter, error) {
+func (p *plan) newRejectWriter() (*rejectWriter, error) {
 	w := &rejectWriter{byFile: map[*ingest.File]*fileRejects{}}
-	if path == "" {
+	if p.rejects == "" {
 		return w, nil
 	}
-	f, err := create(path)
+	f, err := p.create(p.rejects)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,250 @@
+package buckets
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Classes keeps a Set for each weight that traces carry, so that quantiles can
+// be weighted once the whole input has told whether to. Like a Set it belongs to
+// one worker and is merged at the end.
+type Classes struct {
+	config   Config
+	plain    *Set // attempts of no trace, and of traces without a weight
+	byWeight map[float64]*Set
+	tooMany  bool // weights: all attempts are in plain
+}
+
+// NewClasses returns empty classes.
+func NewClasses(c Config) *Classes {
+	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}}
+}
+
+// Add counts the attempts of a batch, as Set.Add does: logs hold every attempt,
+// so each stands for itself.
+func (c *Classes) Add(b *spans.Batch) { c.plain.Add(b) }
+
+// AddTrace counts the spans of a whole trace that stands for weight traces, 0
+// where that is not known or does not matter.
+func (c *Classes) AddTrace(t *spans.Trace, weight float64) { c.of(weight).AddTrace(t) }
+
+// of returns the set of a weight.
+func (c *Classes) of(weight float64) *Set {
+	if weight == 0 || c.tooMany {
+		return c.plain
+	}
+	s := c.byWeight[weight]
+	if s == nil {
+		s = NewSet(c.config)
+		c.byWeight[weight] = s
+		if len(c.byWeight) > c.config.MaxWeights {
+			c.giveUp()
+			return c.plain
+		}
+	}
+	return s
+}
+
+// giveUp forgets the weights. It comes once the input has more than MaxWeights
+// of them, whoever saw them, so that no result depends on the workers.
+func (c *Classes) giveUp() {
+	c.tooMany = true
+	c.join()
+}
+
+// join moves all attempts into plain.
+func (c *Classes) join() {
+	for _, weight := range slices.Sorted(maps.Keys(c.byWeight)) {
+		c.plain.Merge(c.byWeight[weight])
+	}
+	clear(c.byWeight)
+}
+
+// Merge moves the attempts of o into c; o must not be used any more.
+func (c *Classes) Merge(o *Classes) {
+	if o.tooMany && !c.tooMany {
+		c.giveUp()
+	}
+	c.plain.Merge(o.plain)
+	for weight, s := range o.byWeight {
+		c.of(weight).Merge(s)
+	}
+}
+
+// sets yields every set.
+func (c *Classes) sets() iter.Seq[*Set] {
+	return func(yield func(*Set) bool) {
+		if !yield(c.plain) {
+			return
+		}
+		for _, s := range c.byWeight {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// Attempts returns how many attempts were added.
+func (c *Classes) Attempts() uint64 {
+	var n uint64
+	for s := range c.sets() {
+		n += s.Attempts()
+	}
+	return n
+}
+
+// Names yields the names of all hops, each once, in no order.
+func (c *Classes) Names() iter.Seq[string] {
+	names := map[string]bool{}
+	for s := range c.sets() {
+		for name := range s.Names() {
+			names[name] = true
+		}
+	}
+	return maps.Keys(names)
+}
+
+// Has reports whether a hop of that name was seen.
+func (c *Classes) Has(name string) bool {
+	for s := range c.sets() {
+		if s.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Results closes the classes and returns a Result per hop, as Set.Results does.
+// With q.Weighted the tails and shares of hops whose first attempts have
+// different weights are weighted; all others are the same as without.
+func (c *Classes) Results(q Query) []Result {
+	if q.Weighted && !c.tooMany {
+		c.of(1).Merge(c.plain)
+		c.plain = NewSet(c.config)
+		c.label(q)
+	}
+	c.join()
+	return c.plain.Results(q)
+}
+
+// label copies, within each hop that has several weights, what weighting needs
+// of each. A row of folded hops needs it of all.
+func (c *Classes) label(q Query) {
+	occurs := map[spans.Hop]int{}
+	for s := range c.sets() {
+		for id := range s.hops {
+			occurs[id]++
+		}
+	}
+	folds := q.MaxHops > 0 && len(occurs) > q.MaxHops
+	for weight, s := range c.byWeight {
+		s.passUp()
+		for id, h := range s.hops {
+			h.settle(h.tells(q))
+			if folds || occurs[id] > 1 {
+				h.classes = h.first.class(weight)
+			}
+		}
+	}
+}
+
+// class is those first attempts of a hop that each stand for weight others.
+type class struct {
+	weight                                         float64
+	completed, failed, knownAt, ownSeen, otherSeen *quantile.Sample
+}
+
+// class copies the settled attempts; an empty part has no class.
+func (p *part) class(weight float64) []class {
+	if p.all().N() == 0 {
+		return nil
+	}
+	return []class{{weight, clone(p.completed), clone(p.failed), clone(p.knownAt), clone(p.ownSeen), clone(p.otherSeen)}}
+}
+
+func clone(s *quantile.Sample) *quantile.Sample {
+	if s == nil {
+		return nil
+	}
+	return s.Clone()
+}
+
+// mergeClasses keeps a hop's classes sorted by weight, each weight once.
+func (h *hop) mergeClasses(from []class) {
+	for _, f := range from {
+		at, found := slices.BinarySearchFunc(h.classes, f.weight, func(c class, w float64) int {
+			switch {
+			case c.weight < w:
+				return -1
+			case c.weight > w:
+				return 1
+			}
+			return 0
+		})
+		if !found {
+			h.classes = slices.Insert(h.classes, at, class{weight: f.weight})
+		}
+		h.classes[at].merge(f)
+	}
+}
+
+func (c *class) merge(o class) {
+	merge(&c.completed, o.completed)
+	merge(&c.failed, o.failed)
+	merge(&c.knownAt, o.knownAt)
+	merge(&c.ownSeen, o.ownSeen)
+	merge(&c.otherSeen, o.otherSeen)
+}
+
+func (c *class) part() *part {
+	return &part{completed: c.completed, knownAt: c.knownAt, ownSeen: c.ownSeen, otherSeen: c.otherSeen}
+}
+
+// weighted reports whether the first attempts stand for different numbers.
+func (h *hop) weighted() bool { return len(h.classes) > 1 }
+
+// tailsByWeight weights the tail of the first attempts.
+func (h *hop) tailsByWeight(q Query) quantile.WeightedTails {
+	var list []quantile.Class
+	for i := range h.classes {
+		c := &h.classes[i]
+		list = append(list, quantile.Class{Weight: c.weight, Observed: c.part().observed()})
+	}
+	return quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
+}
+
+// failedByWeight is the weight of the failed first attempts over that of all.
+// Classes are sorted, so the sums depend on no order.
+func (h *hop) failedByWeight() float64 {
+	var failed, all float64
+	for i := range h.classes {
+		c := &h.classes[i]
+		o := c.part().observed()
+		ended := float64(c.failed.N()) * c.weight
+		failed += ended
+		all += ended + float64(o.Completed.N()+o.CutAt.N()+o.CutSeen.N())*c.weight
+	}
+	return failed / all
+}
+
+// FirstCompleted yields the completed first attempts of each hop.
+func (c *Classes) FirstCompleted() iter.Seq2[spans.Hop, quantile.Union] {
+	return func(yield func(spans.Hop, quantile.Union) bool) {
+		all := map[spans.Hop]quantile.Union{}
+		for s := range c.sets() {
+			for id, h := range s.hops {
+				all[id] = append(all[id], h.first.completed)
+			}
+		}
+		for id, u := range all {
+			if !yield(id, u) {
+				return
+			}
+		}
+	}
+}

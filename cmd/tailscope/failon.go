@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tailscope/tailscope/report"
+)
+
+// findingError says that a --fail-on rule was hit.
+type findingError struct{ error }
+
+// figures are what --fail-on can name.
+var figures = []struct {
+	name string
+	of   func(*report.Report) (uint64, bool)
+}{
+	{"orphans", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.Orphaned })},
+	{"overruns", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.Overruns })},
+	{"late_starts", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.LateStarts })},
+	{"missing_parents", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.MissingParents })},
+	{"inversions", ofOrphans(func(r *report.Report) uint64 { return uint64(len(r.Orphans.Inversions)) })},
+	{"rejects", func(r *report.Report) (uint64, bool) { return uint64(r.Input.Rejected), true }},
+}
+
+// ofOrphans reads a figure that is not known where orphans are not checkable.
+func ofOrphans(of func(*report.Report) uint64) func(*report.Report) (uint64, bool) {
+	return func(r *report.Report) (uint64, bool) {
+		if r.Orphans == nil || !r.Orphans.Checkable {
+			return 0, false
+		}
+		return of(r), true
+	}
+}
+
+func ruleNames() string {
+	names := make([]string, len(figures))
+	for i, f := range figures {
+		names[i] = f.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// failRule is one --fail-on: a figure, a comparison and a number.
+type failRule struct {
+	text  string
+	of    func(*report.Report) (uint64, bool)
+	holds func(uint64) bool
+}
+
+func parseRule(s string) (failRule, error) {
+	text := strings.ReplaceAll(s, " ", "")
+	at := strings.IndexAny(text, "<>=!")
+	if at < 0 {
+		return failRule{}, fmt.Errorf("--fail-on %q: write NAME>NUMBER, NAME one of %s", s, ruleNames())
+	}
+	operator := strings.TrimRight(text[at:], "0123456789")
+	number, err := strconv.ParseUint(text[at+len(operator):], 10, 64)
+	holds := comparison(operator, number)
+	if err != nil || holds == nil {
+		return failRule{}, fmt.Errorf("--fail-on %q: after the name comes >, >=, <, <=, == or != and a whole number", s)
+	}
+	for _, f := range figures {
+		if f.name == text[:at] {
+			return failRule{s, f.of, holds}, nil
+		}
+	}
+	return failRule{}, fmt.Errorf("--fail-on %q: NAME is one of %s", s, ruleNames())
+}
+
+func comparison(operator string, number uint64) func(uint64) bool {
+	switch operator {
+	case ">":
+		return func(n uint64) bool { return n > number }
+	case ">=":
+		return func(n uint64) bool { return n >= number }
+	case "<":
+		return func(n uint64) bool { return n < number }
+	case "<=":
+		return func(n uint64) bool { return n <= number }
+	case "==", "=":
+		return func(n uint64) bool { return n == number }
+	case "!=":
+		return func(n uint64) bool { return n != number }
+	}
+	return nil
+}
+
+// findings says which rules hold. A rule whose figure is not known is a mistake
+// of the command line, not a finding.
+func (p *plan) findings(r *report.Report) error {
+	var hit []string
+	for _, rule := range p.failOn {
+		n, known := rule.of(r)
+		switch {
+		case !known:
+			return usageError{fmt.Errorf("--fail-on %q: this input does not tell (%s)", rule.text, r.Orphans.Reason)}
+		case rule.holds(n):
+			hit = append(hit, fmt.Sprintf("--fail-on %q: there are %d", rule.text, n))
+		}
+	}
+	if hit == nil {
+		return nil
+	}
+	return findingError{errors.New(strings.Join(hit, "; "))}
+}

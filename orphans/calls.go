@@ -1,0 +1,148 @@
+package orphans
+
+import (
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// levels is how far up the callers of a call are looked at for a wall.
+const levels = 8
+
+// path is the hop of a call and those of its callers, the nearest first. Which
+// of them have a wall is known only at the end, so each path is kept apart.
+type path struct {
+	hop     ref
+	depth   uint8
+	callers [levels]ref
+}
+
+// renamed returns the path in the numbers of another table.
+func (p path) renamed(to func(ref) ref) path {
+	p.hop = to(p.hop)
+	for level := range p.depth {
+		p.callers[level] = to(p.callers[level])
+	}
+	return p
+}
+
+// spentOn returns, for each caller of a path, what it had spent before the call.
+func (w *Watch) spentOn(p path) []quantile.Sample {
+	spent := w.paths[p]
+	if spent == nil {
+		spent = make([]quantile.Sample, p.depth)
+		w.paths[p] = spent
+	}
+	return spent
+}
+
+// Order is how often, of two nested calls that were both cut, the outer one left
+// before, with (within 2 %) or after the inner one. In a sound tree the inner
+// one fires first.
+type Order struct{ OuterFirst, Together, InnerFirst uint64 }
+
+func (o *Order) add(p Order) {
+	o.OuterFirst += p.OuterFirst
+	o.Together += p.Together
+	o.InnerFirst += p.InnerFirst
+}
+
+func (w *Watch) order(key hopPair) *Order {
+	o := w.orders[key]
+	if o == nil {
+		o = &Order{}
+		w.orders[key] = o
+	}
+	return o
+}
+
+// isCall reports whether a span is a call as its caller sees it: only a caller
+// sets a timeout. Hop logs with parents have no kinds; each line is a call.
+func isCall(k spans.Kind) bool { return k == spans.Client || k == spans.NoKind }
+
+// call looks at a span as a call inside other calls. Spans come after their
+// parents, so what is known of the callers is there.
+func (w *Watch) call(t *spans.Trace, i int32) {
+	w.findCallers(t, i)
+	one := &t.Spans[i]
+	if one.Outcome == spans.Truncated {
+		w.cut(t, i)
+	}
+	if !isCall(kindOf(t, i)) {
+		return
+	}
+	w.elapsed(t, i)
+	switch {
+	case !inTime(one):
+	case one.Outcome == spans.Truncated:
+		w.cutOrder(t, i)
+	case one.Outcome == spans.Completed:
+		if server := serverOf(t, i); server >= 0 {
+			w.callsOf(w.hop(t, i)).overheads.Add(max(0, one.Duration-t.Spans[server].Duration))
+		}
+	}
+}
+
+// findCallers notes the nearest call above a span, and the nearest that was cut.
+func (w *Watch) findCallers(t *spans.Trace, i int32) {
+	w.caller[i], w.cutAt[i] = -1, -1
+	p := t.Parents[i]
+	if p < 0 || async(t, p, i) {
+		return
+	}
+	w.caller[i], w.cutAt[i] = w.caller[p], w.cutAt[p]
+	if !isCall(kindOf(t, p)) {
+		return
+	}
+	w.caller[i] = p
+	if inTime(&t.Spans[p]) && t.Spans[p].Outcome == spans.Truncated {
+		w.cutAt[i] = p
+	}
+}
+
+// elapsed notes what the callers of a call had spent before it.
+func (w *Watch) elapsed(t *spans.Trace, i int32) {
+	p := path{hop: w.hop(t, i)}
+	var spent [levels]int64
+	for outer := w.caller[i]; outer >= 0 && p.depth < levels; outer = w.caller[outer] {
+		p.callers[p.depth], spent[p.depth] = w.hop(t, outer), between(&t.Spans[outer], &t.Spans[i])
+		p.depth++
+	}
+	if p.depth == 0 {
+		return
+	}
+	samples := w.spentOn(p)
+	for level := range samples {
+		samples[level].Add(spent[level])
+	}
+}
+
+// between returns the time from one start to the other, 0 where it is not known:
+// it was no less.
+func between(outer, inner *spans.Span) int64 {
+	if !outer.Flags.Has(spans.HasStart) || !inner.Flags.Has(spans.HasStart) {
+		return 0
+	}
+	return max(0, after(inner.Start, outer.Start))
+}
+
+// together is within what share of the outer call's length two cuts are one: a
+// fiftieth.
+const together = 50
+
+// cutOrder compares a call that was cut with the nearest such call above it.
+func (w *Watch) cutOrder(t *spans.Trace, i int32) {
+	if w.cutAt[i] < 0 {
+		return
+	}
+	outer := &t.Spans[w.cutAt[i]]
+	order := w.order(hopPair{w.hop(t, w.cutAt[i]), w.hop(t, i)})
+	late := after(outer.End(), t.Spans[i].End())
+	switch near := outer.Duration / together; {
+	case late < -near:
+		order.OuterFirst++
+	case late > near:
+		order.InnerFirst++
+	default:
+		order.Together++
+	}
+}

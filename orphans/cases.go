@@ -1,0 +1,122 @@
+package orphans
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Kind is how an orphan relates to the moment its parent left.
+type Kind string
+
+// The kinds of orphan.
+const (
+	Overrun   Kind = "overrun"    // running when the parent left
+	LateStart Kind = "late_start" // began after it
+)
+
+// Sure is how certain it is that a case is one.
+type Sure string
+
+// Certain needs no clock: the child alone lasted longer than its parent. Likely:
+// timestamps of one host, or moved back by a stated shift, or an overrun beyond
+// the skew seen between the two services. Doubtful: within that skew.
+const (
+	Certain  Sure = "certain"
+	Likely   Sure = "likely"
+	Doubtful Sure = "doubtful"
+)
+
+// End is one end of a case: a span with its times in ns since the Unix epoch.
+type End struct {
+	Hop             spans.Hop
+	Span            string
+	Start, Duration int64
+	Host            string
+	Outcome         spans.Outcome
+	CutBy           spans.CutBy
+}
+
+// Case is one orphan. Overrun and Wasted are ns.
+type Case struct {
+	Trace           string
+	Kind            Kind
+	Parent, Child   End
+	Overrun, Wasted int64
+	Sure            Sure
+	Evidence        string
+	File            int32 // index of the input file
+	Line, Offset    int64
+	shifted         bool
+}
+
+// worst keeps the worst cases; which is worse never depends on the order in
+// which they come.
+type worst struct {
+	limit     int
+	byOverrun bool
+	list      []Case // sorted, worst first
+}
+
+// figure is what cases are ranked by.
+func (w *worst) figure(overrun, wasted int64) int64 {
+	if w.byOverrun {
+		return overrun
+	}
+	return wasted
+}
+
+// consider keeps a case that is among the worst. Most are not, so a case is only
+// written out when it may be.
+func (w *worst) consider(kind Kind, over, wasted int64, t *spans.Trace, p, c int32) {
+	if w.limit <= 0 || len(w.list) == w.limit && w.figure(over, wasted) < w.figure(w.list[w.limit-1].Overrun, w.list[w.limit-1].Wasted) {
+		return
+	}
+	child := &t.Spans[c]
+	w.add(Case{
+		Trace: t.Name(), Kind: kind, Parent: endOf(t, p), Child: endOf(t, c), Overrun: over, Wasted: wasted,
+		File: child.File, Line: child.Line, Offset: child.Offset,
+		shifted: child.Ties.Has(spans.Shifted) || t.Spans[p].Ties.Has(spans.Shifted),
+	})
+}
+
+func endOf(t *spans.Trace, i int32) End {
+	one := &t.Spans[i]
+	return End{
+		Hop: t.HopOf(i), Span: t.SpanName(i), Start: one.Start, Duration: one.Duration,
+		Host: hostOf(t, i), Outcome: one.Outcome, CutBy: one.CutBy,
+	}
+}
+
+// hostOf returns the host of a span, "" where the source names none.
+func hostOf(t *spans.Trace, i int32) string {
+	if len(t.Hosts) == 0 {
+		return ""
+	}
+	return t.Hosts[t.Spans[i].Host]
+}
+
+func (w *worst) add(c Case) {
+	at, _ := slices.BinarySearchFunc(w.list, c, w.compare)
+	if at >= w.limit {
+		return
+	}
+	w.list = slices.Insert(w.list, at, c)
+	if len(w.list) > w.limit {
+		w.list = w.list[:w.limit]
+	}
+}
+
+func (w *worst) compare(a, b Case) int {
+	return cmp.Or(
+		cmp.Compare(w.figure(b.Overrun, b.Wasted), w.figure(a.Overrun, a.Wasted)),
+		cmp.Compare(a.Trace, b.Trace), compareEnds(a.Child, b.Child), compareEnds(a.Parent, b.Parent),
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset))
+}
+
+func compareEnds(a, b End) int {
+	return cmp.Or(
+		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Duration, b.Duration),
+		byHop(a.Hop, b.Hop), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.CutBy, b.CutBy))
+}

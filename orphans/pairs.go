@@ -1,0 +1,154 @@
+package orphans
+
+import (
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// pair is what is known of one hop calling another. Samples are ns.
+type pair struct {
+	orphaned  uint64
+	withChild uint64 // cut calls of the parent's hop that have such a child
+	stopped   uint64 // first calls that left whose callee stopped soon
+	left      uint64 // first calls that left and have such a child
+	wasted    int64
+	overrun   quantile.Sample
+	lag       quantile.Sample // from the call's start to the callee's
+	work      quantile.Sample // how long the callee itself ran
+}
+
+// soon is within what time of the cut a callee that honours it stops. One that
+// knows the deadline stops before.
+const soon = 50e6
+
+func (p *pair) orphan(wasted, overrun, lag, work int64) {
+	p.orphaned++
+	p.wasted = plus(p.wasted, wasted)
+	p.overrun.Add(overrun)
+	p.lag.Add(lag)
+	p.work.Add(work)
+}
+
+func (p *pair) merge(o *pair) {
+	p.orphaned += o.orphaned
+	p.withChild += o.withChild
+	p.stopped += o.stopped
+	p.left += o.left
+	p.wasted = plus(p.wasted, o.wasted)
+	p.overrun.Merge(&o.overrun)
+	p.lag.Merge(&o.lag)
+	p.work.Merge(&o.work)
+}
+
+func (w *Watch) pair(key hopPair) *pair {
+	p := w.pairs[key]
+	if p == nil {
+		p = &pair{}
+		w.pairs[key] = p
+	}
+	return p
+}
+
+// calls is what is known of the calls of one hop. Where a span of another kind
+// was cut over its children it is counted like a call.
+type calls struct {
+	cut       uint64          // all calls that were cut
+	firstCut  uint64          // first attempts among them
+	served    quantile.Sample // server durations of first attempts that were cut
+	overheads quantile.Sample // client less server, of completed calls
+}
+
+func (c *calls) merge(o *calls) {
+	c.cut += o.cut
+	c.firstCut += o.firstCut
+	c.served.Merge(&o.served)
+	c.overheads.Merge(&o.overheads)
+}
+
+func (w *Watch) callsOf(hop ref) *calls {
+	c := w.calls[hop]
+	if c == nil {
+		c = &calls{}
+		w.calls[hop] = c
+	}
+	return c
+}
+
+// cut looks at the children of a span that was cut.
+func (w *Watch) cut(t *spans.Trace, p int32) {
+	parent := &t.Spans[p]
+	c := w.callsOf(w.hop(t, p))
+	c.cut++
+	w.findCallees(t, p)
+	for _, callee := range w.callees {
+		w.cutCallee(t, p, callee)
+	}
+	if parent.Retry() {
+		return
+	}
+	c.firstCut++
+	if server := serverOf(t, p); server >= 0 {
+		c.served.Add(t.Spans[server].Duration)
+	}
+}
+
+// cutCallee looks at what one callee did when its call was cut. A call that was
+// cut from below had its answer: it did not leave.
+func (w *Watch) cutCallee(t *spans.Trace, p, c int32) {
+	parent, child := &t.Spans[p], &t.Spans[c]
+	pair := w.pair(hopPair{w.hop(t, p), w.hop(t, c)})
+	pair.withChild++
+	if parent.Retry() || parent.CutBy == spans.Below || !inTime(parent) || !inTime(child) {
+		return
+	}
+	pair.left++
+	if after(child.End(), parent.End()) <= soon {
+		pair.stopped++
+	}
+}
+
+// findCallees lists, for each hop that a call reached, the child that ended last;
+// one whose end is not known only where there is no other.
+func (w *Watch) findCallees(t *spans.Trace, p int32) {
+	w.callees = w.callees[:0]
+	for len(w.latest) < len(t.Hops) {
+		w.latest = append(w.latest, 0)
+	}
+	for _, c := range t.Children(p) {
+		if async(t, p, c) {
+			continue
+		}
+		at := &w.latest[t.Spans[c].Hop] // one more than the place in callees
+		if *at == 0 {
+			w.callees = append(w.callees, c)
+			*at = int32(len(w.callees))
+		} else if last := &w.callees[*at-1]; endsLater(&t.Spans[c], &t.Spans[*last]) {
+			*last = c
+		}
+	}
+	for _, c := range w.callees {
+		w.latest[t.Spans[c].Hop] = 0
+	}
+}
+
+func endsLater(a, b *spans.Span) bool {
+	return inTime(a) && (!inTime(b) || a.End() > b.End())
+}
+
+// serverOf returns the server span of a client's call that ran longest, -1 if
+// there is none.
+func serverOf(t *spans.Trace, p int32) int32 {
+	best := int32(-1)
+	if kindOf(t, p) != spans.Client {
+		return best
+	}
+	for _, c := range t.Children(p) {
+		if kindOf(t, c) != spans.Server || !inTime(&t.Spans[c]) || async(t, p, c) {
+			continue
+		}
+		if best < 0 || t.Spans[c].Duration > t.Spans[best].Duration {
+			best = c
+		}
+	}
+	return best
+}

@@ -1,0 +1,142 @@
+package orphans
+
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// none is the bound of a span that is in no orphaned subtree.
+const none = math.MaxInt64
+
+// prepare makes room for the spans of one trace.
+func (w *Watch) prepare(n int) {
+	if cap(w.bound) < n {
+		w.bound, w.rootEnd = make([]int64, n), make([]int64, n)
+		w.caller, w.cutAt = make([]int32, n), make([]int32, n)
+	}
+	w.bound, w.rootEnd, w.caller, w.cutAt = w.bound[:n], w.rootEnd[:n], w.caller[:n], w.cutAt[:n]
+	w.running = w.running[:0]
+}
+
+// place notes when the request that a span belongs to was over, and counts the
+// span where it is the topmost one that began after that. Neither a root without
+// an end nor a span whose parent is missing says when that was, and a tie that
+// does not wait leads out of the request.
+func (w *Watch) place(t *spans.Trace, i int32, root bool) {
+	one, p := &t.Spans[i], t.Parents[i]
+	w.bound[i], w.rootEnd[i] = none, none
+	switch {
+	case root:
+		if inTime(one) {
+			w.rootEnd[i] = one.End()
+		}
+	case p >= 0 && !async(t, p, i):
+		w.bound[i], w.rootEnd[i] = w.bound[p], w.rootEnd[p]
+		if w.rootEnd[i] != none && one.Flags.Has(spans.HasStart) && after(one.Start, w.rootEnd[i]) > w.config.Tolerance {
+			w.counts.StartedAfterRootEnd++
+			w.rootEnd[i] = none // what is below it is not the topmost
+		}
+	}
+}
+
+// inTime reports whether a span lies in time and does not end before it starts.
+func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
+
+// kindOf returns a span's kind; HopOf would copy all of the hop.
+func kindOf(t *spans.Trace, i int32) spans.Kind { return t.Hops[t.Spans[i].Hop].Kind }
+
+// async reports whether the parent does not wait for the child.
+func async(t *spans.Trace, p, c int32) bool {
+	return t.Spans[c].Ties.Has(spans.Async) || messaging(kindOf(t, p)) || messaging(kindOf(t, c))
+}
+
+func messaging(k spans.Kind) bool { return k == spans.Producer || k == spans.Consumer }
+
+// relate says how a span's end relates to its parent's.
+func (w *Watch) relate(t *spans.Trace, c int32) {
+	p := t.Parents[c]
+	if p < 0 {
+		return
+	}
+	w.counts.SpansWithParent++
+	child, parent := &t.Spans[c], &t.Spans[p]
+	if !inTime(child) || !inTime(parent) {
+		if !child.Flags.Has(spans.HasDuration) {
+			w.counts.Unfinished++
+		}
+		return
+	}
+	over := after(child.End(), parent.End())
+	switch {
+	case over <= 0:
+		w.skewOf(t, p, c, over)
+	case over <= w.config.Tolerance:
+		w.counts.WithinTolerance++
+		w.skewOf(t, p, c, over)
+	case async(t, p, c):
+		w.counts.OutlivedAsync++
+	case !parent.GaveUp():
+		w.counts.OutlivedCompleted++
+		w.skewOf(t, p, c, over)
+	default:
+		w.orphan(t, p, c, over)
+	}
+}
+
+// after returns a - b, kept within int64.
+func after(a, b int64) int64 {
+	if d := a - b; (a >= b) == (d >= 0) {
+		return d
+	}
+	if a > b {
+		return math.MaxInt64
+	}
+	return math.MinInt64
+}
+
+// plus returns a + b, which are not negative, at most the largest int64. Sums
+// that end there still do not depend on the order of what they add up.
+func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+
+// orphan counts a child that ran on after a parent that gave up.
+func (w *Watch) orphan(t *spans.Trace, p, c int32, over int64) {
+	child, parent := &t.Spans[c], &t.Spans[p]
+	wasted := min(over, child.Duration)
+	w.counts.Orphaned++
+	w.counts.Wasted = plus(w.counts.Wasted, wasted)
+	kind := Overrun
+	if child.Start >= parent.End() {
+		kind = LateStart
+		w.counts.LateStarts++
+	} else {
+		w.counts.Overruns++
+	}
+	w.bound[c] = min(w.bound[c], parent.End())
+	w.pair(hopPair{w.hop(t, p), w.hop(t, c)}).orphan(wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
+	w.cases.consider(kind, over, wasted, t, p, c)
+}
+
+// skewOf learns how far the clocks of two services are apart from children that
+// would fit into a parent that did not give up, and yet reach out of it. Where
+// one clock timed both it learns nothing.
+func (w *Watch) skewOf(t *spans.Trace, p, c int32, over int64) {
+	child, parent := &t.Spans[c], &t.Spans[p]
+	if parent.GaveUp() || child.Duration > parent.Duration || async(t, p, c) || oneHost(hostOf(t, p), hostOf(t, c)) {
+		return
+	}
+	if out := max(over, after(parent.Start, child.Start)); out > 0 {
+		key := services(t, p, c)
+		w.skews[key] = max(w.skews[key], out)
+	}
+}
+
+// oneHost reports whether two hosts are known to be the same.
+func oneHost(a, b string) bool { return a != "" && a == b }
+
+// services names two services in one order.
+func services(t *spans.Trace, p, c int32) [2]string {
+	return inOrder(t.HopOf(p).Service, t.HopOf(c).Service)
+}
+
+func inOrder(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }

@@ -1,0 +1,175 @@
+package orphans
+
+import (
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Config is what a run tells its watches.
+type Config struct {
+	// Tolerance is how far, in ns, a child may outlast its parent and still
+	// count as contained: clocks and resolutions differ by that much.
+	Tolerance int64
+	// Limit is how many of the worst cases are kept.
+	Limit int
+	// ByOverrun ranks cases by how long they ran on; else by the time wasted.
+	ByOverrun bool
+}
+
+// Watch collects what traces tell about orphaned work. Not safe for concurrent
+// use: each worker has its own.
+type Watch struct {
+	config Config
+	counts Counts
+	hops   hopTable
+	pairs  map[hopPair]*pair
+	calls  map[ref]*calls
+	paths  map[path][]quantile.Sample // what each caller had spent before the call
+	orders map[hopPair]*Order
+	skews  map[[2]string]int64
+	wasted map[ref]int64 // union time by the hop that ran
+	cases  worst
+
+	// Room for one trace, used again for the next.
+	bound   []int64
+	rootEnd []int64
+	caller  []int32
+	cutAt   []int32
+	running []interval
+	callees []int32
+	latest  []int32 // by hop
+}
+
+// hopPair is a parent's hop and its child's.
+type hopPair struct{ parent, child ref }
+
+// Counts is how spans relate to the end of their parents. Times are ns.
+type Counts struct {
+	SpansWithParent, MissingParents uint64
+	Unfinished                      uint64 // children without an end
+	OutlivedAsync                   uint64 // the parent does not wait for such children
+	OutlivedCompleted               uint64 // the parent completed: a hedge's loser, an optional branch
+	WithinTolerance                 uint64
+	StartedAfterRootEnd             uint64 // topmost spans that began when the whole request was over
+	Orphaned, Overruns, LateStarts  uint64
+	Wasted                          int64 // sum over orphans of the time each ran after its parent's end
+	WastedUnion                     int64 // per trace the union of all running time in orphaned subtrees
+}
+
+func (c *Counts) add(o Counts) {
+	c.SpansWithParent += o.SpansWithParent
+	c.MissingParents += o.MissingParents
+	c.Unfinished += o.Unfinished
+	c.OutlivedAsync += o.OutlivedAsync
+	c.OutlivedCompleted += o.OutlivedCompleted
+	c.WithinTolerance += o.WithinTolerance
+	c.StartedAfterRootEnd += o.StartedAfterRootEnd
+	c.Orphaned += o.Orphaned
+	c.Overruns += o.Overruns
+	c.LateStarts += o.LateStarts
+	c.Wasted = plus(c.Wasted, o.Wasted)
+	c.WastedUnion = plus(c.WastedUnion, o.WastedUnion)
+}
+
+// NewWatch returns an empty watch.
+func NewWatch(c Config) *Watch {
+	return &Watch{
+		config: c,
+		hops:   newHopTable(),
+		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, paths: map[path][]quantile.Sample{},
+		orders: map[hopPair]*Order{}, skews: map[[2]string]int64{}, wasted: map[ref]int64{},
+		cases: worst{limit: c.Limit, byOverrun: c.ByOverrun},
+	}
+}
+
+// Add looks at a whole trace whose retries and cuts are marked. It keeps nothing
+// of the trace but copies of its worst cases.
+func (w *Watch) Add(t *spans.Trace) {
+	w.counts.MissingParents += uint64(len(t.Missing))
+	w.prepare(len(t.Spans))
+	w.hops.use(t.Hops)
+	for at, i := range t.TopDown() {
+		w.place(t, i, at < len(t.Roots))
+		w.relate(t, i)
+		w.call(t, i)
+	}
+	w.unite(t)
+}
+
+// Merge moves what o collected into w.
+func (w *Watch) Merge(o *Watch) {
+	w.counts.add(o.counts)
+	here := func(r ref) ref { return w.hops.of(o.hops.list[r]) }
+	for key, p := range o.pairs {
+		w.pair(hopPair{here(key.parent), here(key.child)}).merge(p)
+	}
+	for hop, c := range o.calls {
+		w.callsOf(here(hop)).merge(c)
+	}
+	for p, spent := range o.paths {
+		into := w.spentOn(p.renamed(here))
+		for level := range into {
+			into[level].Merge(&spent[level])
+		}
+	}
+	for key, order := range o.orders {
+		w.order(hopPair{here(key.parent), here(key.child)}).add(*order)
+	}
+	for services, skew := range o.skews {
+		w.skews[services] = max(w.skews[services], skew)
+	}
+	for hop, ns := range o.wasted {
+		w.wasted[here(hop)] = plus(w.wasted[here(hop)], ns)
+	}
+	for _, c := range o.cases.list {
+		w.cases.add(c)
+	}
+}
+
+// ref is a hop in a watch's table: small keys make small maps.
+type ref int32
+
+// hopTable numbers hops. Traces that share a table of hops are translated by
+// index, so that a span costs no look-up by name.
+type hopTable struct {
+	list  []spans.Hop
+	index map[spans.Hop]ref
+	// theirs is the first hop of the table in use, and byIndex its translation,
+	// one more than the ref, 0 where not yet known.
+	theirs  *spans.Hop
+	table   []spans.Hop
+	byIndex []ref
+}
+
+func newHopTable() hopTable { return hopTable{index: map[spans.Hop]ref{}} }
+
+// of returns the number of a hop.
+func (h *hopTable) of(hop spans.Hop) ref {
+	r, ok := h.index[hop]
+	if !ok {
+		r = ref(len(h.list))
+		h.index[hop] = r
+		h.list = append(h.list, hop)
+	}
+	return r
+}
+
+// use makes at translate the indices of a table.
+func (h *hopTable) use(table []spans.Hop) {
+	if len(table) == 0 || h.theirs == &table[0] && len(h.table) == len(table) {
+		return
+	}
+	h.theirs, h.table, h.byIndex = &table[0], table, make([]ref, len(table))
+}
+
+func (h *hopTable) at(i int32) ref {
+	if r := h.byIndex[i]; r > 0 {
+		return r - 1
+	}
+	r := h.of(h.table[i])
+	h.byIndex[i] = r + 1
+	return r
+}
+
+// hop returns the number of a span's hop.
+func (w *Watch) hop(t *spans.Trace, i int32) ref { return w.hops.at(t.Spans[i].Hop) }
