@@ -1,6 +1,9 @@
 package ingest
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // balance finds the end of a JSON object or array by its brackets alone, in as
 // many pieces as the bytes come in. It does not check the grammar: that is the
@@ -9,6 +12,7 @@ type balance struct {
 	depth  int
 	quoted bool // inside a string
 	escape bool // the next byte is escaped
+	begun  bool // of a string: its first quote was read
 }
 
 // scan reads on in b and returns how many bytes belong to the value; done tells
@@ -39,36 +43,40 @@ func (s *balance) scan(b []byte) (n int, done bool) {
 func (s *balance) string(b []byte, i int) int {
 	if s.escape {
 		s.escape = false
-		return i + 1
+		i++
 	}
 	for i < len(b) {
-		n := bytes.IndexByte(b[i:], '"')
-		end := i + n
-		if n < 0 {
-			end = len(b)
+		i += plainRun(b[i:])
+		switch {
+		case i >= len(b):
+			return i
+		case b[i] == '"':
+			s.quoted = false
+			return i + 1
 		}
-		odd := oddBackslashes(b[i:end])
-		i = end + 1
-		if n < 0 {
-			s.escape = odd
+		if i += 2; i > len(b) { // a backslash and what it escapes
+			s.escape = true
 			return len(b)
 		}
-		if !odd {
-			s.quoted = false
-			return i
-		}
 	}
-	return len(b)
+	return i
 }
 
-// oddBackslashes reports whether b ends in an odd number of backslashes, so
-// that the next byte is escaped.
-func oddBackslashes(b []byte) bool {
-	n := 0
-	for n < len(b) && b[len(b)-1-n] == '\\' {
+// plainRun is how many bytes come before the first quote or backslash. It looks
+// at eight bytes at a time: strings are mostly short, and there are many.
+func plainRun(b []byte) (n int) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(b); n += 8 {
+		word := binary.LittleEndian.Uint64(b[n:])
+		quotes, slashes := word^(low*'"'), word^(low*'\\')
+		if found := ((quotes-low)&^quotes | (slashes-low)&^slashes) & high; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+	}
+	for n < len(b) && b[n] != '"' && b[n] != '\\' {
 		n++
 	}
-	return n%2 == 1
+	return n
 }
 
 const (
@@ -89,3 +97,41 @@ func balanced(b []byte) int {
 	}
 	return 0
 }
+
+// scanString is scan for a string, from its first quote on.
+func (s *balance) scanString(b []byte) (n int, done bool) {
+	if !s.begun && len(b) > 0 {
+		s.begun, s.quoted, n = true, true, 1
+	}
+	for n < len(b) && s.quoted {
+		n = s.string(b, n)
+	}
+	return n, s.begun && !s.quoted
+}
+
+// stringEnd returns the length of the string at the start of b, 0 if it does not
+// end there.
+func stringEnd(b []byte) int {
+	var s balance
+	if n, done := s.scanString(b); done {
+		return n
+	}
+	return 0
+}
+
+// scanScalar finds the end of a number, a literal or any other run of bytes that
+// mean nothing in JSON's structure.
+func scanScalar(b []byte) (n int, done bool) {
+	for n < len(b) && !structural[b[n]] {
+		n++
+	}
+	return n, n < len(b)
+}
+
+// structural marks the bytes that end a scalar.
+var structural = func() (t [256]bool) {
+	for _, c := range " \t\r\n,:\"{}[]" {
+		t[c] = true
+	}
+	return t
+}()

@@ -242,6 +242,9 @@ func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 		case bad != nil:
 			t.reject(line, offset, bad)
 		case hop != nil:
+			if c.Open && len(data) == 0 {
+				t.OpenRows++
+			}
 			d.row.Line, d.row.Offset = line, offset
 			s.attempt(&d.rec, &d.row, hop)
 		default:

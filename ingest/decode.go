@@ -64,6 +64,11 @@ type output struct {
 
 func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
 	o.tally.accept(rec)
+	if o.fields.linked() && row.Trace != nil {
+		o.link(rec, row, hop)
+		o.append(o.spans, row)
+		return
+	}
 	row.Hop = o.attempts.Hop(hop)
 	if o.attempts.Columns().Has(spans.Strata) {
 		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)

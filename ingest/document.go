@@ -23,7 +23,8 @@ const (
 
 // documents cuts a stream of JSON values into chunks of whole elements: a
 // document can be one value of any size, so what is cut off are the traces of
-// its array, or the spans of one large trace, never the document.
+// its array, or the spans of one large trace, never the document. It looks at
+// brackets only and goes on after whatever makes no sense, with a reject.
 type documents struct {
 	window
 	file *File
@@ -39,64 +40,89 @@ type documents struct {
 
 // nest is one open object or array on the way to the elements.
 type nest struct {
-	array bool
-	kind  piece // of the elements of an array
+	array  bool
+	kind   piece // of the elements of an array
+	filled bool  // a value stands before: a comma or the end must follow
+	comma  bool  // a comma stands before
 }
 
-// largeElement is how much of one trace is held as text. Larger ones are
-// taken apart.
-const largeElement = 8 << 20
+const (
+	// largeElement is how much of one trace is held as text. Larger ones are
+	// taken apart.
+	largeElement = 8 << 20
+	// maxNesting is how deep documents lie in documents.
+	maxNesting = 64
+)
 
 func newDocuments(f *File) *documents {
-	return &documents{window: window{r: f.head, line: 1}, file: f, size: chunkSize, large: largeElement}
+	return &documents{window: newWindow(f.head), file: f, size: chunkSize, large: largeElement}
 }
 
 func (d *documents) count() int { return d.seq }
 
-// next returns the next chunk, io.EOF after the last.
+// next returns the next chunk, io.EOF after the last. A fault of the temporary
+// file ends the input, as one of the input itself does.
 func (d *documents) next() (*Chunk, error) {
 	for {
-		if d.spool != nil {
-			if c, err := d.spool.next(); c != nil || err != nil {
-				return c, err
-			}
+		c, err := d.move()
+		if c != nil {
+			return c, nil
 		}
-		if d.ended {
+		if err != nil && !errors.Is(err, io.EOF) {
+			d.file.fail(err)
+			d.ended = true
+		}
+		if d.ended && d.spool == nil {
 			return nil, io.EOF
-		}
-		c, err := d.step()
-		if c != nil || err != nil {
-			return c, err
 		}
 	}
 }
 
-// step moves on by one key, bracket or run of elements; most steps give no
-// chunk.
+// move takes one step; most give no chunk.
+func (d *documents) move() (*Chunk, error) {
+	switch {
+	case d.spool != nil:
+		return d.spool.next()
+	case d.ended:
+		return nil, nil
+	}
+	return d.step()
+}
+
+// step moves on by one key, bracket or run of elements.
 func (d *documents) step() (*Chunk, error) {
 	d.space()
 	c, ok := d.peek()
 	switch {
 	case !ok:
-		return d.end()
+		return d.end(), nil
 	case len(d.nesting) == 0:
 		return d.top(c)
-	case d.nesting[len(d.nesting)-1].array:
+	case d.here().array:
 		return d.inArray(c)
 	}
 	return d.inObject(c)
 }
 
+// here is the innermost open object or array.
+func (d *documents) here() *nest { return &d.nesting[len(d.nesting)-1] }
+
 // end is the end of the stream: inside a document it came too early.
-func (d *documents) end() (*Chunk, error) {
+func (d *documents) end() *Chunk {
 	d.ended = true
 	if !errors.Is(d.err, io.EOF) {
 		d.file.fail(d.err)
 	}
 	if len(d.nesting) == 0 {
-		return nil, nil
+		return nil
 	}
-	return d.fault(Incomplete, "the input ends inside the document"), nil
+	return d.fault(Incomplete, "the input ends inside the document")
+}
+
+// cut passes a token that the input cuts off: the end comes next.
+func (d *documents) cut() (*Chunk, error) {
+	d.skipAll()
+	return nil, nil
 }
 
 // fault is a chunk that only says what is wrong at this place.
@@ -106,125 +132,42 @@ func (d *documents) fault(reason Reason, detail string) *Chunk {
 	return c
 }
 
-// top is between documents.
+// top is between documents. What is no document there costs its line, as in
+// JSON lines the next one is the next document.
 func (d *documents) top(c byte) (*Chunk, error) {
-	switch c {
-	case '[':
-		d.skip(1)
-		d.nesting = append(d.nesting, nest{array: true})
-		return nil, nil
-	case '{':
-		if !d.container() {
-			return d.elements(anyValue)
-		}
-		d.skip(1)
-		d.nesting = append(d.nesting, nest{})
-		return nil, nil
+	if c == '{' || c == '[' {
+		return d.open(c)
 	}
 	bad := d.fault(Malformed, "bytes that are no JSON document")
-	d.resync()
+	if end, ok := d.find(0, pastNewline); ok {
+		d.skip(end)
+	} else {
+		d.skipAll()
+	}
 	return bad, nil
 }
 
-// container reports whether the object that starts here holds its traces in an
-// array, rather than being one trace or span itself. The first key that tells
-// decides; none among the first bytes: it is taken as a value of its own.
-func (d *documents) container() bool {
-	d.atLeast(headSize)
-	s := jsonScanner{b: d.ahead()}
-	found := false
-	_ = s.members(func(key []byte) error {
-		switch string(key) {
-		case "data", "result", "resourceSpans", "resource_spans":
-			found = true
-			return errStop
-		case "spans", "traceID", "spanID", "traceId", "spanId":
-			return errStop
-		}
-		return s.skip()
-	})
-	return found
-}
-
-var errStop = errors.New("stop")
-
-// resync goes on with the next line, which in JSON lines is the next document.
-func (d *documents) resync() {
-	d.nesting = d.nesting[:0]
-	for {
-		if i := bytes.IndexByte(d.ahead(), '\n'); i >= 0 {
-			d.skip(i + 1)
-			return
-		}
-		d.skip(len(d.ahead()))
-		if !d.more() {
-			return
-		}
+func pastNewline(b []byte) (n int, done bool) {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1, true
 	}
+	return len(b), false
 }
 
-// inObject is between the members of a container.
-func (d *documents) inObject(c byte) (*Chunk, error) {
-	switch c {
-	case ',':
-		d.skip(1)
-		return nil, nil
-	case '}':
-		d.skip(1)
-		d.nesting = d.nesting[:len(d.nesting)-1]
-		return nil, nil
-	case '"':
-		return d.member()
-	}
-	return d.broken("expected a key")
-}
-
-func (d *documents) broken(what string) (*Chunk, error) {
-	bad := d.fault(Malformed, what+" in the document")
-	d.resync()
-	return bad, nil
-}
-
-// member reads one key of a container and goes into its value or passes it.
-func (d *documents) member() (*Chunk, error) {
-	key, ok := d.key()
-	if !ok {
-		return d.unfinished()
-	}
-	c, _ := d.peek()
+// open goes into the value at hand where more values are in it, and else takes
+// it as an element.
+func (d *documents) open(c byte) (*Chunk, error) {
 	switch {
-	case key == "data" && c == '{':
-		return d.elements(anyValue)
-	case key == "data" && c == '[':
+	case len(d.nesting) == maxNesting:
+		bad := d.fault(Malformed, "nested too deep")
+		d.passValue()
+		return bad, nil
+	case c == '[':
 		return d.enter(nest{array: true})
-	case (key == "resourceSpans" || key == "resource_spans") && c == '[':
-		return d.enter(nest{array: true, kind: resourceSpans})
-	case key == "result" && c == '{':
+	case d.container(0):
 		return d.enter(nest{})
 	}
-	if key == "errors" {
-		value, ok := d.value()
-		d.file.noteErrors(value)
-		return d.passed(ok)
-	}
-	return d.passed(d.passValue())
-}
-
-// passed is what a key without elements gives.
-func (d *documents) passed(ok bool) (*Chunk, error) {
-	if !ok {
-		return d.unfinished()
-	}
-	return nil, nil
-}
-
-// unfinished is a key or value that does not end.
-func (d *documents) unfinished() (*Chunk, error) {
-	if d.err == nil {
-		return d.broken("a key or a value that makes no sense")
-	}
-	d.skip(len(d.ahead()))
-	return nil, nil
+	return d.elements(anyValue)
 }
 
 func (d *documents) enter(n nest) (*Chunk, error) {
@@ -233,29 +176,181 @@ func (d *documents) enter(n nest) (*Chunk, error) {
 	return nil, nil
 }
 
+// container reports whether the object at from holds its traces in an array,
+// rather than being one trace or span itself.
+func (d *documents) container(from int) bool {
+	for {
+		b := d.ahead()[from:]
+		b = b[:min(len(b), headSize)]
+		content, known := contentOf(b)
+		if known || len(b) == headSize || !d.more() {
+			return content == holdsValues
+		}
+	}
+}
+
+// content is what an object is, as its keys tell.
+type content uint8
+
+const (
+	itself      content = iota // a value of its own
+	holdsValues                // traces or spans are in one of its members
+)
+
+// contentOf looks for the keys of the object at the start of b, by brackets only:
+// the first that tells decides. known is false where b ends before.
+func contentOf(b []byte) (is content, known bool) {
+	for i := 1; i < len(b); {
+		n := 1
+		switch b[i] {
+		case '"':
+			if n = stringEnd(b[i:]); n == 0 {
+				return itself, false
+			}
+			rest := bytes.TrimLeft(b[i+n:], blanks)
+			if len(rest) == 0 {
+				return itself, false
+			}
+			if is, known = tells(unquoted(b[i : i+n])); known && rest[0] == ':' {
+				return is, true
+			}
+		case '{', '[':
+			if n = balanced(b[i:]); n == 0 {
+				return itself, false
+			}
+		case '}', ']':
+			return itself, true
+		}
+		i += n
+	}
+	return itself, false
+}
+
+// tells says what an object with that key is.
+func tells[T string | []byte](key T) (is content, known bool) {
+	switch string(key) {
+	case "data", "result", "resourceSpans", "resource_spans":
+		return holdsValues, true
+	case "spans", "traceID", "spanID", "traceId", "spanId", "trace_id", "span_id":
+		return itself, true
+	}
+	return itself, false
+}
+
+// separator deals with what stands between values: commas and the end of the
+// object or array. A wrong one is a reject, but nothing is passed over for it.
+func (d *documents) separator(c, closing byte) (bad *Chunk, done bool) {
+	n := d.here()
+	switch {
+	case c == ',' || c == closing:
+		if !n.filled && (c == ',' || n.comma) {
+			bad = d.fault(Malformed, "a comma too many")
+		}
+		n.filled, n.comma = false, true
+		d.skip(1)
+		if c == closing {
+			d.nesting = d.nesting[:len(d.nesting)-1]
+		}
+		return bad, true
+	case n.filled:
+		n.filled = false
+		return d.fault(Malformed, "a comma is missing"), true
+	}
+	n.filled = true
+	return nil, false
+}
+
+// inObject is between the members of a container.
+func (d *documents) inObject(c byte) (*Chunk, error) {
+	if bad, done := d.separator(c, '}'); done {
+		return bad, nil
+	}
+	if c != '"' {
+		return d.stray("bytes where a key is expected"), nil
+	}
+	at := d.place()
+	key, ok := d.token(new(balance).scanString)
+	if !ok {
+		return d.cut()
+	}
+	return d.member(at, string(unquoted(key)))
+}
+
+// member reads what follows a key of a container: it goes into the value or
+// passes it.
+func (d *documents) member(at place, key string) (*Chunk, error) {
+	d.space()
+	if c, ok := d.peek(); ok && c == ':' {
+		d.skip(1)
+		d.space()
+	} else if ok {
+		return d.keyAlone(at), nil
+	}
+	c, ok := d.peek()
+	switch {
+	case !ok:
+		return d.cut()
+	case c == ',' || c == ':' || c == '}' || c == ']':
+		return d.keyAlone(at), nil
+	case c == '[' && (key == "resourceSpans" || key == "resource_spans"):
+		return d.enter(nest{array: true, kind: resourceSpans})
+	case (c == '{' || c == '[') && (key == "data" || key == "result"):
+		return d.open(c)
+	case key == "errors" || key == "error":
+		return d.answerErrors()
+	case !d.passValue():
+		return d.cut()
+	}
+	return nil, nil
+}
+
+func (d *documents) keyAlone(at place) *Chunk {
+	bad := d.fault(Malformed, "a key without a value")
+	bad.Line, bad.Offset = at.line, at.offset
+	return bad
+}
+
+// answerErrors passes on the errors that an answer carries beside its data.
+func (d *documents) answerErrors() (*Chunk, error) {
+	text, ok := d.value()
+	if !ok {
+		return d.cut()
+	}
+	d.file.noteErrors(text)
+	return nil, nil
+}
+
+// stray passes what makes no sense at this place.
+func (d *documents) stray(what string) *Chunk {
+	bad := d.fault(Malformed, what)
+	if !d.passValue() {
+		d.skipAll()
+	}
+	return bad
+}
+
 // inArray is between elements.
 func (d *documents) inArray(c byte) (*Chunk, error) {
-	switch c {
-	case ',':
-		d.skip(1)
-		return nil, nil
-	case ']':
-		d.skip(1)
-		d.nesting = d.nesting[:len(d.nesting)-1]
-		return nil, nil
-	case '{', '[':
-		return d.elements(d.nesting[len(d.nesting)-1].kind)
+	if bad, done := d.separator(c, ']'); done {
+		return bad, nil
 	}
-	return d.broken("expected an element")
+	switch kind := d.here().kind; {
+	case c != '{' && c != '[':
+		return d.stray("bytes between the records that are no record"), nil
+	case kind == anyValue:
+		return d.open(c)
+	default:
+		return d.elements(kind)
+	}
 }
 
 // elements collects whole elements from here on until they make a chunk. In an
 // array it takes as many as fit; outside of one, a single value.
 func (d *documents) elements(kind piece) (*Chunk, error) {
-	inArray := len(d.nesting) > 0 && d.nesting[len(d.nesting)-1].array
+	inArray := len(d.nesting) > 0 && d.here().array
 	whole, next := 0, 0
 	for {
-		end, state := d.element(next)
+		end, state := d.element(next, d.large)
 		switch {
 		case state == elementWhole:
 			whole = end
@@ -267,7 +362,7 @@ func (d *documents) elements(kind piece) (*Chunk, error) {
 			return d.cutElement(kind), nil
 		}
 		var more bool
-		if next, more = d.following(whole); !inArray || whole >= d.size || !more {
+		if next, more = d.following(whole); !inArray || whole >= d.size || !more || kind == anyValue && d.container(next) {
 			return d.chunk(whole, kind), nil
 		}
 	}
@@ -290,18 +385,17 @@ const (
 	elementLarge
 )
 
-// element finds the end of the object or array that starts at from. Both count
-// from the place reached.
-func (d *documents) element(from int) (end int, state elementState) {
+// element finds the end of the object or array that starts at from, if it is
+// not longer than limit. Both count from the place reached.
+func (d *documents) element(from, limit int) (end int, state elementState) {
 	var s balance
-	at := from
-	for {
+	for at := from; ; {
 		n, done := s.scan(d.ahead()[at:])
 		at += n
 		switch {
 		case done:
 			return at, elementWhole
-		case at-from > d.large:
+		case at-from > limit:
 			return 0, elementLarge
 		case !d.more():
 			return 0, elementCut
@@ -309,92 +403,56 @@ func (d *documents) element(from int) (end int, state elementState) {
 	}
 }
 
-// following returns where the next element of the array starts, after at.
+// following returns where the next object of the array starts, one comma after
+// at.
 func (d *documents) following(at int) (next int, ok bool) {
-	comma := false
-	for {
-		for ; at < len(d.ahead()); at++ {
-			switch c := d.ahead()[at]; c {
-			case ' ', '\t', '\n', '\r':
-			case ',':
-				comma = true
-			default:
-				return at, comma && (c == '{' || c == '[')
-			}
-		}
-		if !d.more() {
+	for comma := false; ; at++ {
+		if at == len(d.ahead()) && !d.more() {
 			return 0, false
 		}
+		switch c := d.ahead()[at]; {
+		case white(c):
+		case c == ',' && !comma:
+			comma = true
+		default:
+			return at, comma && c == '{'
+		}
 	}
-}
-
-// key reads a member's name and its colon.
-func (d *documents) key() (name string, ok bool) {
-	text, ok := d.token(stringEnd)
-	if !ok {
-		return "", false
-	}
-	name = string(unescape(text))
-	d.space()
-	if c, _ := d.peek(); c != ':' {
-		return name, false
-	}
-	d.skip(1)
-	d.space()
-	return name, true
 }
 
 // value reads a whole value that is no element.
 func (d *documents) value() (text []byte, ok bool) {
-	c, _ := d.peek()
-	switch c {
+	switch c, _ := d.peek(); c {
 	case '"':
-		return d.token(stringEnd)
+		return d.token(new(balance).scanString)
 	case '{', '[':
-		return d.token(balanced)
-	case ',', ':', '}', ']':
-		return nil, false
+		return d.token(new(balance).scan)
 	}
-	return d.token(scalarEnd)
+	return d.token(scanScalar)
 }
 
-// passValue moves past a value of any size without holding it.
+// passValue moves past a value of any size without holding it, or past a byte
+// that is none.
 func (d *documents) passValue() (ok bool) {
 	c, _ := d.peek()
-	if c != '{' && c != '[' {
-		_, ok = d.value()
-		return ok
+	if c == ',' || c == ':' || c == '}' || c == ']' {
+		d.skip(1)
+		return true
 	}
 	var s balance
+	scan := scanScalar
+	if c == '"' {
+		scan = s.scanString
+	} else if c == '{' || c == '[' {
+		scan = s.scan
+	}
 	for {
-		n, done := s.scan(d.ahead())
+		n, done := scan(d.ahead())
 		d.skip(n)
-		if done {
-			return true
-		}
-		if !d.more() {
-			return false
+		if done || !d.more() {
+			return done
 		}
 	}
-}
-
-// stringEnd returns the length of the string at the start of b, 0 if it does not
-// end there.
-func stringEnd(b []byte) int {
-	if len(b) == 0 {
-		return 0
-	}
-	s := balance{quoted: true}
-	if n := s.string(b, 1); !s.quoted {
-		return n
-	}
-	return 0
-}
-
-// scalarEnd returns the length of the number or literal at the start of b, 0 if
-// it may go on.
-func scalarEnd(b []byte) int {
-	return max(0, bytes.IndexFunc(b, func(c rune) bool { return c == ',' || c == '}' || c == ']' || c <= ' ' }))
 }
 
 // chunk cuts off the next n bytes.

@@ -40,6 +40,10 @@ const (
 	SamplerParam
 	TraceState
 	WeightKey
+	SpanKey
+	ParentKey
+	ServiceKey
+	OperationKey
 	roles
 )
 
@@ -47,14 +51,17 @@ var roleNames = [roles]string{
 	"trace", "hop", "duration", "start", "end", "time", "truncated", "retry", "attempt", "timeout",
 	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
 	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
-	"tracestate", "weight",
+	"tracestate", "weight", "span", "parent", "service", "operation",
 }
 
 // String gives the name that --field takes.
 func (r Role) String() string { return roleNames[r] }
 
 // settable are the roles that --field may name.
-var settable = []Role{Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error}
+var settable = []Role{
+	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind,
+}
 
 // candidates lists, role by role, the keys that are known to mean it, best
 // first. Keys are compared without regard to case; a dot also stands for
@@ -109,7 +116,7 @@ func ParseField(s string) (FieldFlag, error) {
 	name, key, ok := strings.Cut(s, "=")
 	i := slices.IndexFunc(settable, func(r Role) bool { return r.String() == name })
 	if !ok || i < 0 || key == "" {
-		return FieldFlag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s", s, settableNames())
+		return FieldFlag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s", s, SettableFields())
 	}
 	f := FieldFlag{Role: settable[i], Key: key, Unit: NoUnitGiven}
 	if at := strings.LastIndexByte(key, ':'); at > 0 && slices.Contains(timed, f.Role) {
@@ -120,7 +127,8 @@ func ParseField(s string) (FieldFlag, error) {
 	return f, nil
 }
 
-func settableNames() string {
+// SettableFields lists what --field takes.
+func SettableFields() string {
 	names := make([]string, len(settable))
 	for i, r := range settable {
 		names[i] = r.String()
@@ -136,6 +144,7 @@ type FieldConfig struct {
 	FirstAttempt int    // number of the first attempt; -1: by the key
 	By           string // key whose value is the stratum; "" for none
 	HopName      string // of spans: "service", "operation", or "" for both
+	InferNesting bool   // hop logs become traces whose parents come from times
 	WeightKey    string // tag that holds how many traces one stands for; "" for none
 	Rules        RuleConfig
 }
@@ -152,6 +161,8 @@ type Fields struct {
 	parents map[string]bool
 	rules   *ruleSet
 	tags    *Fields // the keys of the tags of spans
+	// spanTable: records of hop logs name their span.
+	spanTable bool
 }
 
 // use is one meaning of a key: rank orders the candidates of a role, 0 best.
@@ -187,7 +198,7 @@ func NewFields(c FieldConfig) (*Fields, error) {
 }
 
 func emptyFields(c FieldConfig, rules *ruleSet) *Fields {
-	return &Fields{config: c, known: map[string][]use{}, exact: map[string][]use{}, parents: map[string]bool{}, rules: rules}
+	return &Fields{config: c, known: map[string][]use{}, exact: map[string][]use{}, parents: map[string]bool{}, rules: rules, spanTable: c.namesSpans()}
 }
 
 // addConditions makes the keys of --truncated-if known; only the value asked

@@ -17,8 +17,13 @@ type format struct {
 	// returns what cuts the rest into chunks.
 	open       func(f *File, fields *Fields) (chunker, error)
 	newDecoder func(*Fields, spans.Columns) decoder
-	// traces tells that the records are spans.
-	traces bool
+	// binary tells that there are no lines, and that no byte is white space.
+	binary bool
+}
+
+// isBinary reports whether the format of that name is binary.
+func isBinary(name string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.binary })
 }
 
 // chunker cuts a file into chunks of whole records.
@@ -50,7 +55,17 @@ type sink interface {
 // Traces come first: their keys are exact, those of hop logs are not.
 var formats = []format{
 	traceFormat("jaeger"),
+	traceFormat("jaeger-jsonpb"),
 	traceFormat("otlp"),
+	{
+		name: "jaeger-proto",
+		sniff: func([]byte, *Fields) sniffed {
+			return sniffed{why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
+		},
+		open:       func(f *File, _ *Fields) (chunker, error) { return newMessages(f), nil },
+		newDecoder: func(f *Fields, _ spans.Columns) decoder { return newProtoDecoder(f) },
+		binary:     true,
+	},
 	{
 		name:       "ndjson",
 		sniff:      sniffNDJSON,
@@ -85,7 +100,6 @@ func traceFormat(name string) format {
 		sniff:      sniffTraces(name),
 		open:       func(f *File, _ *Fields) (chunker, error) { return newTraceChunker(f) },
 		newDecoder: func(f *Fields, _ spans.Columns) decoder { return newTraceDecoder(f) },
-		traces:     true,
 	}
 }
 

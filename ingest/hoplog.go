@@ -28,6 +28,9 @@ func (a *attempts) row(rec *record, r *spans.Row) (hop []byte, bad *fault) {
 	if len(hop) == 0 {
 		return nil, &fault{NoHop, "no hop: " + missingHop(rec)}
 	}
+	if bad = a.ids(rec); bad != nil {
+		return nil, bad
+	}
 	length, bad := readLength(rec)
 	if bad != nil {
 		return nil, bad
@@ -199,6 +202,9 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 func (a *attempts) timeout(rec *record, r *spans.Row) {
 	v := rec.get(Timeout)
 	if _, isMark := rec.timeoutMark(); isMark || v.empty() {
+		if isMark && len(v.raw) == 1 {
+			a.tally.NumberMarks++
+		}
 		return
 	}
 	s, err := parseDuration(v.raw, v.use.unit)
@@ -213,7 +219,7 @@ func (a *attempts) timeout(rec *record, r *spans.Row) {
 // optional fills what only some commands read, and what cut and failed attempts
 // need: their chain and their time.
 func (a *attempts) optional(rec *record, r *spans.Row) {
-	ended := r.Outcome != spans.Completed
+	ended := r.Outcome != spans.Completed || a.fields.linked()
 	if ended || a.columns.Has(spans.Traces) {
 		r.Trace = traceOf(rec.get(Trace))
 	}
@@ -225,6 +231,9 @@ func (a *attempts) optional(rec *record, r *spans.Row) {
 // traceOf returns the trace id; of a W3C traceparent that is its second part.
 func traceOf(v *value) []byte {
 	id := bytes.TrimSpace(v.raw)
+	if placeholder(id) {
+		return nil
+	}
 	if v.kind == number || v.kind == text {
 		if len(id) == 55 && id[2] == '-' && id[35] == '-' && id[52] == '-' {
 			return id[3:35]
@@ -232,6 +241,20 @@ func traceOf(v *value) []byte {
 		return id
 	}
 	return nil
+}
+
+// placeholder reports whether an id is what loggers write where they have none.
+// Taken for an id it would make one chain of all such lines.
+func placeholder(id []byte) bool {
+	if len(bytes.Trim(id, "0-")) == 0 {
+		return true
+	}
+	var buf [maxWord]byte
+	switch string(fold(id, &buf)) {
+	case "null", "nil", "none", "unknown", "undefined", "n/a", "na":
+		return true
+	}
+	return false
 }
 
 // start finds when the attempt began. A logger stamps a line when it writes it,

@@ -1,63 +1,61 @@
 package ingest
 
-import (
-	"bytes"
-
-	"github.com/tailscope/tailscope/spans"
-)
-
-// jaegerReader reads traces and spans of Jaeger's UI and query JSON.
+// jaegerReader reads traces and spans of Jaeger's UI and query JSON. Spans whose
+// keys are those of its other JSON go to the model's reader.
 type jaegerReader struct {
 	*spanReader
 	s         jsonScanner
-	processes map[string]process
+	processes processTable
 	traceID   []byte
-}
+	model     modelReader
 
-// process is one entry of a trace's process table.
-type process struct {
-	service, host []byte
-	rank          int // of the key that host came from
+	// isModel: the span at hand has a key of the model's.
+	isModel bool
 }
 
 // trace reads a trace object: its processes first, whatever the order, then its
 // spans one by one; a bad one is one reject.
-func (j *jaegerReader) trace(m *parts) *fault {
-	if bad := j.context(m); bad != nil {
-		return bad
+func (j *jaegerReader) trace(m *parts) {
+	j.context(m)
+	for i, name := range m.names {
+		if name == "spans" {
+			m.values[i].each(j.visiting(j.span), j.stray)
+		}
 	}
-	array, _ := m.get("spans")
-	j.array(array)
-	return nil
-}
-
-func (j *jaegerReader) array(array located) {
-	array.each(func(v located) { j.reject(v.at, j.span(v)) })
 }
 
 // context reads what the spans of a trace refer to.
-func (j *jaegerReader) context(m *parts) *fault {
-	clear(j.processes)
+func (j *jaegerReader) context(m *parts) {
+	j.processes.reset()
 	j.traceID = nil
-	if id, ok := m.get("traceID"); ok {
-		j.s.at(id.raw)
-		_, j.traceID, _ = j.s.scalar()
+	j.model.context(m)
+	for i, name := range m.names {
+		j.s.at(m.values[i].raw)
+		switch name {
+		case "traceID":
+			_, j.traceID, _ = j.s.scalar()
+		case "processes":
+			j.table()
+		}
 	}
-	table, ok := m.get("processes")
-	if !ok || table.raw[0] != '{' {
-		return nil
+}
+
+// table reads a trace's process table. After a fault in it, the processes before
+// stand.
+func (j *jaegerReader) table() {
+	if j.s.peek() != '{' {
+		return
 	}
-	j.s.at(table.raw)
 	err := j.s.members(func(name []byte) error {
-		key := string(name)
 		one, err := j.process()
-		j.processes[key] = one
+		if err == nil {
+			j.processes.add(name, one)
+		}
 		return err
 	})
-	if err != nil {
-		return &fault{Malformed, "processes: " + err.Error()}
+	if err != nil && j.partial == nil {
+		j.partial = &fault{Malformed, "processes: " + err.Error()}
 	}
-	return nil
 }
 
 // process reads {"serviceName":…,"tags":[…]}.
@@ -72,45 +70,31 @@ func (j *jaegerReader) process() (p process, err error) {
 			p.service = raw
 			return err
 		case "tags":
-			return j.eachTag(func(key []byte, _ valueKind, raw []byte) { p.tag(key, raw) })
+			return j.eachTag(p.tag)
 		}
 		return j.s.skip()
 	})
 	return p, err
 }
 
-// tag keeps the best name of the host or instance.
-func (p *process) tag(key, raw []byte) {
-	if rank := hostKeys[string(key)]; rank > p.rank && len(raw) > 0 {
-		p.host, p.rank = raw, rank
-	}
-}
-
-// hostKeys are the tags that name the machine or instance of a process; the
-// highest rank counts. One host has one clock.
-var hostKeys = map[string]int{
-	"host.name": 9, "hostname": 8, "host.ip": 7, "ip": 6, "k8s.node.name": 5,
-	"k8s.pod.name": 4, "service.instance.id": 3, "container.id": 2, "client-uuid": 1,
-}
-
-// span reads one span.
-func (j *jaegerReader) span(v located) *fault {
+// span reads the span at the start of v.
+func (j *jaegerReader) span(v located) (n int, bad *fault) {
 	j.reset()
 	j.has.trace = j.traceID
-	var references []byte
+	j.isModel = false
 	j.s.at(v.raw)
-	err := j.s.members(func(name []byte) error { return j.field(name, &references) })
-	if err != nil {
-		return jsonFault(err, false)
+	err := j.s.members(j.field)
+	switch {
+	case j.isModel && len(j.has.id) == 0:
+		return j.model.span(v.whole())
+	case err != nil:
+		return 0, jsonFault(err, false)
 	}
-	if bad := j.parent(references); bad != nil {
-		return bad
-	}
-	return j.finish(v.at)
+	return j.s.i, j.finish(v.at)
 }
 
 // field reads one member of a span.
-func (j *jaegerReader) field(name []byte, references *[]byte) (err error) {
+func (j *jaegerReader) field(name []byte) (err error) {
 	f := &j.has
 	switch string(name) {
 	case "traceID":
@@ -124,23 +108,23 @@ func (j *jaegerReader) field(name []byte, references *[]byte) (err error) {
 		kind, f.operation, err = j.s.scalar()
 		f.named = kind == text
 	case "startTime":
-		f.start, err = j.timeValue("startTime")
+		f.start, err = j.s.timeValue(&startMicros)
 	case "duration":
-		f.duration, err = j.timeValue("duration")
+		f.duration, err = j.s.timeValue(&durationMicros)
 	case "references":
-		*references, err = j.s.raw()
+		err = j.references()
 	case "tags":
 		err = j.eachTag(j.tag)
 	case "process":
-		var p process
-		p, err = j.process()
-		f.service, f.host = p.service, p.host
+		f.process, err = j.process()
 	case "processID":
 		var id []byte
-		_, id, err = j.s.scalar()
-		if p, ok := j.processes[string(id)]; ok && f.service == nil {
-			f.service, f.host = p.service, p.host
+		if _, id, err = j.s.scalar(); f.process.service == nil {
+			f.process = j.processes.get(id)
 		}
+	case "traceId", "spanId", "trace_id", "span_id":
+		j.isModel = true
+		err = j.s.skip()
 	case "warnings":
 		err = j.s.elements(func() error {
 			_, text, err := j.s.scalar()
@@ -155,38 +139,28 @@ func (j *jaegerReader) field(name []byte, references *[]byte) (err error) {
 	return err
 }
 
-// timeValue reads a time in microseconds.
-func (j *jaegerReader) timeValue(name string) (value, error) {
-	kind, raw, err := j.s.scalar()
-	if kind == absent && err == nil {
-		kind, raw = text, []byte("an object or array")
-	}
-	return value{raw: raw, kind: kind, use: use{unit: Microseconds}, key: &keyInfo{path: name}}, err
-}
-
 // eachTag reads an array of {key,type,value}. The types are not believed: in
 // some exports every value is text.
 func (j *jaegerReader) eachTag(note func(key []byte, kind valueKind, raw []byte)) error {
-	if j.s.peek() == '{' {
-		return j.s.skip() // a nested object under the same name is no list of tags
+	var key, raw []byte
+	var kind valueKind
+	member := func(name []byte) (err error) {
+		switch string(name) {
+		case "key":
+			_, key, err = j.s.scalar()
+		case "value":
+			kind, raw, err = j.s.any()
+		default:
+			err = j.s.skip()
+		}
+		return err
 	}
 	return j.s.elements(func() error {
 		if j.s.peek() != '{' {
 			return j.s.skip()
 		}
-		var key, raw []byte
-		var kind valueKind
-		err := j.s.members(func(name []byte) (err error) {
-			switch string(name) {
-			case "key":
-				_, key, err = j.s.scalar()
-			case "value":
-				kind, raw, err = j.s.scalar()
-			default:
-				err = j.s.skip()
-			}
-			return err
-		})
+		key, kind, raw = nil, absent, nil
+		err := j.s.members(member)
 		if err == nil {
 			note(key, kind, raw)
 		}
@@ -199,56 +173,23 @@ func (j *jaegerReader) logs() error {
 	if !j.rules.On(RuleMessage) {
 		return j.s.skip()
 	}
-	return j.s.elements(func() error {
-		if j.s.peek() != '{' {
+	return j.s.eachObject(func(name []byte) error {
+		if string(name) != "fields" {
 			return j.s.skip()
 		}
-		return j.s.members(func(name []byte) error {
-			if string(name) != "fields" {
-				return j.s.skip()
-			}
-			return j.eachTag(j.tag)
-		})
+		return j.eachTag(j.evidence)
 	})
 }
 
-// reference is one entry of references.
-type reference struct {
-	followsFrom bool
-	trace, span []byte
-}
-
-// parent chooses the parent: the first CHILD_OF of the same trace, else the
-// first FOLLOWS_FROM of it, else the deprecated parentSpanID. A reference to
-// another trace is a link.
-func (j *jaegerReader) parent(references []byte) *fault {
-	f := &j.has
-	if references == nil {
-		return nil
-	}
-	f.add(saltLinks, references)
-	var child, follows []byte
-	j.s.at(references)
-	err := j.s.elements(func() error {
+// references reads the ties to other spans.
+func (j *jaegerReader) references() error {
+	return j.s.elements(func() error {
 		r, err := j.reference()
-		switch {
-		case err != nil || !sameTrace(r.trace, f.trace):
-		case !r.followsFrom && child == nil:
-			child = r.span
-		case r.followsFrom && follows == nil:
-			follows = r.span
+		if err == nil {
+			j.refer(r)
 		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return &fault{Malformed, "references: " + err.Error()}
-	case child != nil:
-		f.parent = child
-	case follows != nil:
-		f.parent, f.async = follows, true
-	}
-	return nil
 }
 
 func (j *jaegerReader) reference() (r reference, err error) {
@@ -273,12 +214,50 @@ func (j *jaegerReader) reference() (r reference, err error) {
 	return r, err
 }
 
-// sameTrace compares by value, but first by text, which is nearly always enough.
-func sameTrace(a, b []byte) bool {
-	if len(a) == 0 || bytes.Equal(a, b) {
-		return true
+// processTable is the processes of a trace by their ids. Traces mostly have a
+// few, so that a look at all of them costs less than a map.
+type processTable struct {
+	ids   [][]byte
+	list  []process
+	index map[string]int // of many
+}
+
+const fewProcesses = 16
+
+func (t *processTable) reset() {
+	t.ids, t.list = t.ids[:0], t.list[:0]
+	clear(t.index)
+}
+
+// add enters a process; of two with one id the later one counts.
+func (t *processTable) add(id []byte, p process) {
+	t.ids, t.list = append(t.ids, id), append(t.list, p)
+	if len(t.list) <= fewProcesses {
+		return
 	}
-	x, _ := spans.ParseTraceID(a)
-	y, _ := spans.ParseTraceID(b)
-	return x == y
+	if t.index == nil {
+		t.index = map[string]int{}
+	}
+	if len(t.index) == 0 {
+		for i, id := range t.ids {
+			t.index[string(id)] = i
+		}
+	}
+	t.index[string(id)] = len(t.list) - 1
+}
+
+// get returns the process of that id, an empty one where there is none.
+func (t *processTable) get(id []byte) process {
+	if len(t.list) > fewProcesses {
+		if i, ok := t.index[string(id)]; ok {
+			return t.list[i]
+		}
+		return process{}
+	}
+	for i := len(t.ids) - 1; i >= 0; i-- {
+		if string(t.ids[i]) == string(id) {
+			return t.list[i]
+		}
+	}
+	return process{}
 }

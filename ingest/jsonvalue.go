@@ -1,11 +1,21 @@
 package ingest
 
+import "bytes"
+
 // The scanner as a pull parser, for formats whose records are trees.
 
 // at starts the scanner at the first value of b.
 func (s *jsonScanner) at(b []byte) {
 	s.b, s.i, s.depth = b, 0, 0
 	s.space()
+}
+
+// end is the place reached, 0 after a fault.
+func (s *jsonScanner) end(err error) int {
+	if err != nil {
+		return 0
+	}
+	return s.i
 }
 
 // members calls each with the name of every member of the object that starts
@@ -62,13 +72,10 @@ func (s *jsonScanner) name() ([]byte, error) {
 }
 
 // elements calls each at every element of the array that starts here; each must
-// read it. null is an empty array.
+// read it. Any other value is an empty array.
 func (s *jsonScanner) elements(each func() error) error {
-	if s.peek() == 'n' {
-		return s.literal("null")
-	}
 	if s.peek() != '[' {
-		return s.fault("expected an array")
+		return s.skip()
 	}
 	if s.depth++; s.depth > maxDepth {
 		return s.fault("nested too deep")
@@ -95,25 +102,31 @@ func (s *jsonScanner) elements(each func() error) error {
 	}
 }
 
-// raw skips the value that starts here and returns its bytes.
-func (s *jsonScanner) raw() ([]byte, error) {
-	from := s.i
-	err := s.skip()
-	return s.b[from:s.i], err
+// eachObject calls each with the members of every object in the array that
+// starts here.
+func (s *jsonScanner) eachObject(each func(name []byte) error) error {
+	return s.elements(func() error {
+		if s.peek() != '{' {
+			return s.skip()
+		}
+		return s.members(each)
+	})
 }
 
 // block passes an object or array by its brackets alone and returns its bytes:
 // what is wrong inside is then the fault of a part, not of the whole.
 func (s *jsonScanner) block() ([]byte, error) {
+	from := s.i
 	if c := s.peek(); c != '{' && c != '[' {
-		return s.raw()
+		err := s.skip()
+		return s.b[from:s.i], err
 	}
-	n := balanced(s.b[s.i:])
+	n := balanced(s.b[from:])
 	if n == 0 {
 		return nil, s.fault("a value without an end")
 	}
 	s.i += n
-	return s.b[s.i-n : s.i], nil
+	return s.b[from:s.i], nil
 }
 
 // scalar reads a value of any kind; an object or an array is passed over and
@@ -124,4 +137,29 @@ func (s *jsonScanner) scalar() (valueKind, []byte, error) {
 		return absent, nil, err
 	}
 	return kind, raw, err
+}
+
+// timeValue reads a time, written as a number or as text.
+func (s *jsonScanner) timeValue(of *timeField) (value, error) {
+	kind, raw, err := s.any()
+	return value{raw: raw, kind: kind, use: use{unit: of.unit}, key: &of.key}, err
+}
+
+// timeField is a field that holds a time in a fixed unit.
+type timeField struct {
+	key  keyInfo
+	unit Unit
+}
+
+var (
+	startMicros    = timeField{keyInfo{path: "startTime"}, Microseconds}
+	durationMicros = timeField{keyInfo{path: "duration"}, Microseconds}
+	startNanos     = timeField{keyInfo{path: "startTimeUnixNano"}, Nanoseconds}
+	endNanos       = timeField{keyInfo{path: "endTimeUnixNano"}, Nanoseconds}
+	durationNanos  = timeField{keyInfo{path: "duration"}, Nanoseconds}
+)
+
+// unquoted takes quotes and escapes off a string that was found by brackets.
+func unquoted(quoted []byte) []byte {
+	return unquote(quoted, bytes.IndexByte(quoted, '\\') >= 0)
 }

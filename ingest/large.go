@@ -15,26 +15,41 @@ import (
 // spool holds the spans of one large element.
 type spool struct {
 	documents *documents
-	kind      piece
-	start     place
 	file      *os.File
-	pending   bytes.Buffer // spans not yet in the file
+	pending   bytes.Buffer // text of the array of spans, not yet in the file
 	first     place        // of pending
 	blocks    []block
+	context   context
 
 	rest    bytes.Buffer // the element without its spans
 	open    []byte       // brackets of rest that are open
 	key     string       // of the value that comes next
 	wantKey bool
+	// inScopes: the member of the element that is open has the scopes of OTLP.
+	inScopes bool
+	// whole is how much of rest ends with a whole object, and depth how many
+	// brackets were open there.
+	whole, depth int
+	hasSpans     bool
+}
+
+// context is the rest of an element whose spans come by themselves.
+type context struct {
+	place
+	text []byte
+	kind piece // of the element
+	// partial says why text may lack a part, nil if it does not.
+	partial *fault
 }
 
 // place is a place in the input.
 type place struct{ line, offset int64 }
 
-// block is a run of spans in the temporary file.
+// block is a run of spans in the temporary file, or a fault.
 type block struct {
 	place
 	length int
+	bad    *fault
 }
 
 // takeApart reads the large element at hand into a spool.
@@ -47,63 +62,105 @@ func (d *documents) takeApart(kind piece) error {
 	if err := os.Remove(file.Name()); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	s := &spool{documents: d, kind: kind, start: place{d.line, d.offset}, file: file}
+	s := &spool{documents: d, file: file, context: context{place: d.place(), kind: kind}}
 	d.spool = s
+	d.file.closers = append(d.file.closers, s.close)
 	if err := s.read(); err != nil {
 		return errors.Join(err, s.close())
 	}
-	_, err = file.Seek(0, io.SeekStart)
-	return err
+	if _, err = file.Seek(0, io.SeekStart); err != nil {
+		return errors.Join(err, s.close())
+	}
+	return nil
 }
 
+// close gives the file back; it may be called again.
 func (s *spool) close() error {
-	s.documents.spool = nil
-	return s.file.Close()
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file, s.documents.spool = nil, nil
+	return err
 }
 
 // read walks through the element token by token.
 func (s *spool) read() error {
 	for first := true; first || len(s.open) > 0; first = false {
-		s.documents.space()
-		c, ok := s.documents.peek()
-		if ok && s.rest.Len() <= s.documents.file.maxLine {
-			ok = s.token(c)
-		} else {
-			ok = false
-		}
-		if !ok {
-			s.mend()
-			break
+		whole, err := s.step()
+		switch {
+		case err != nil:
+			return err
+		case !whole:
+			return s.cut()
+		case s.rest.Len() > s.documents.file.maxLine:
+			s.pass()
+			return nil
 		}
 	}
-	return s.flush()
+	s.context.text = s.rest.Bytes()
+	err := s.flush()
+	s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+	return err
 }
 
-// token takes the bracket, the separator or the value that starts with c; false
-// where the input ends inside it.
-func (s *spool) token(c byte) bool {
-	switch {
-	case c == '[' && s.key == "spans":
-		s.key = ""
-		return s.spans() == nil
-	case c == '{' || c == '[':
+// step takes one token with the white space before it; whole is false where the
+// input ends first.
+func (s *spool) step() (whole bool, err error) {
+	for {
+		c, ok := s.documents.peek()
+		if !ok {
+			return false, nil
+		}
+		if !white(c) {
+			return s.token(c)
+		}
+		s.keep(1)
+	}
+}
+
+// token takes the bracket, the separator or the value that starts with c.
+func (s *spool) token(c byte) (whole bool, err error) {
+	switch c {
+	case '{', '[':
+		isSpans := c == '[' && s.key == "spans" && s.spansBelong()
+		s.inScopes = s.inScopes && len(s.open) > 1 || isScopes([]byte(s.key)) && len(s.open) == 1
 		s.open = append(s.open, c)
 		s.wantKey, s.key = c == '{', ""
 		s.keep(1)
-	case c == '}' || c == ']':
+		if isSpans {
+			s.mark()
+			return s.spans()
+		}
+	case '}', ']':
 		s.open = s.open[:len(s.open)-1]
 		s.wantKey, s.key = false, ""
 		s.keep(1)
-	case c == ',':
-		s.wantKey = len(s.open) > 0 && s.open[len(s.open)-1] == '{'
+		if c == '}' {
+			s.mark()
+		}
+	case ',':
+		s.wantKey = s.open[len(s.open)-1] == '{'
 		s.keep(1)
-	case c == ':':
+	case ':':
 		s.keep(1)
 	default:
-		return s.scalar()
+		return s.scalar(), nil
 	}
-	return true
+	return true, nil
 }
+
+// spansBelong reports whether an array of spans that starts here is that of the
+// element: of a trace, or of a scope of OTLP.
+func (s *spool) spansBelong() bool {
+	if s.context.kind == resourceSpans {
+		return s.inScopes && len(s.open) == 3
+	}
+	return len(s.open) == 1
+}
+
+// mark notes that the rest can end here, once its brackets are closed.
+func (s *spool) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
 
 // keep takes the next n bytes over into the rest.
 func (s *spool) keep(n int) {
@@ -111,73 +168,87 @@ func (s *spool) keep(n int) {
 	s.documents.skip(n)
 }
 
-func (s *spool) scalar() bool {
+func (s *spool) scalar() (whole bool) {
 	text, ok := s.documents.value()
 	if !ok {
 		return false
 	}
 	s.key = ""
 	if s.wantKey && text[0] == '"' {
-		s.key = string(unescape(text))
+		s.key = string(unquoted(text))
 	}
 	s.wantKey = false
 	s.rest.Write(text)
 	return true
 }
 
-// spans moves the elements of an array of spans to the file.
-func (s *spool) spans() error {
-	s.rest.WriteString("[]")
-	d := s.documents
-	d.skip(1)
+// spans moves what is in an array of spans to the file, as it stands.
+func (s *spool) spans() (whole bool, err error) {
+	s.hasSpans = true
 	for {
-		d.space()
-		c, ok := d.peek()
+		c, ok := s.documents.peek()
 		switch {
 		case !ok:
-			return io.ErrUnexpectedEOF
+			return false, nil
 		case c == ']':
-			d.skip(1)
-			return nil
-		case c != '{':
-			d.skip(1)
-		default:
-			if err := s.span(); err != nil {
-				return err
+			return true, nil
+		case c == '{' || c == '[':
+			if whole, err := s.span(); !whole || err != nil {
+				return whole, err
 			}
+		case c == '"':
+			end, _ := s.documents.find(0, new(balance).scanString)
+			s.moveOn(end)
+		default:
+			end, _ := s.documents.find(0, between)
+			s.moveOn(end)
 		}
 	}
 }
 
-// span moves one span; the distances to the one before stay as in the input, so
-// that places come out right.
-func (s *spool) span() error {
-	d := s.documents
-	end, state := d.element(0)
-	if state != elementWhole {
-		d.skip(len(d.ahead()))
-		return io.ErrUnexpectedEOF
+// between finds the next element or string, or the end of the array.
+func between(b []byte) (n int, done bool) {
+	if n = bytes.IndexAny(b, "{[]\""); n >= 0 {
+		return n, true
 	}
-	if s.pending.Len() == 0 {
-		s.first = place{d.line, d.offset}
-	} else {
-		s.pad()
-	}
-	s.pending.Write(d.ahead()[:end])
-	d.skip(end)
-	if s.pending.Len() >= d.size {
-		return s.flush()
-	}
-	return nil
+	return len(b), false
 }
 
-func (s *spool) pad() {
+// moveOn takes the next n bytes over to the spans.
+func (s *spool) moveOn(n int) {
+	if s.pending.Len() == 0 {
+		s.first = s.documents.place()
+	}
+	s.pending.Write(s.documents.ahead()[:n])
+	s.documents.skip(n)
+}
+
+// span moves one span.
+func (s *spool) span() (whole bool, err error) {
 	d := s.documents
-	lines := int(d.line-s.first.line) - bytes.Count(s.pending.Bytes(), newline)
-	blanks := int(d.offset-s.first.offset) - s.pending.Len() - lines - 1
-	s.pending.WriteByte(',')
-	s.pending.Write(bytes.Repeat([]byte{' '}, max(0, blanks)))
-	s.pending.Write(bytes.Repeat(newline, max(0, lines)))
+	end, state := d.element(0, d.file.maxLine)
+	switch state {
+	case elementCut:
+		d.skipAll()
+		return false, nil
+	case elementLarge:
+		return true, s.passSpan()
+	}
+	s.moveOn(end)
+	if s.pending.Len() >= d.size {
+		return true, s.flush()
+	}
+	return true, nil
+}
+
+// passSpan leaves out a span that is too long to hold.
+func (s *spool) passSpan() error {
+	err := s.flush()
+	d := s.documents
+	at := d.place()
+	d.passValue()
+	s.blocks = append(s.blocks, block{place: at, bad: overlong(d.offset - at.offset)})
+	return err
 }
 
 // flush moves what waits to the file.
@@ -185,37 +256,81 @@ func (s *spool) flush() error {
 	if s.pending.Len() == 0 {
 		return nil
 	}
-	s.blocks = append(s.blocks, block{s.first, s.pending.Len()})
+	s.blocks = append(s.blocks, block{place: s.first, length: s.pending.Len()})
 	_, err := s.pending.WriteTo(s.file)
 	return err
 }
 
-// mend closes the brackets of a rest that the input cut off.
-func (s *spool) mend() {
+var (
+	endsInside = &fault{Incomplete, "the input ends inside the record"}
+	endsBefore = &fault{Incomplete, "the input ends before the process of the span"}
+)
+
+// cut closes the brackets of a rest that the input cut off.
+func (s *spool) cut() error {
+	s.documents.skipAll()
 	s.documents.nesting = s.documents.nesting[:0]
-	s.rest.Truncate(len(bytes.TrimRight(s.rest.Bytes(), ",: \t\r\n")))
-	for i := len(s.open) - 1; i >= 0; i-- {
-		s.rest.WriteByte(s.open[i] + 2) // { and }, [ and ] lie two apart
-	}
-	s.open = nil
-	s.blocks = append(s.blocks, block{place: s.start}) // says that it was cut
+	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
+	s.context.partial = endsBefore
+	s.hasSpans = true
+	err := s.flush()
+	s.blocks = append(s.blocks, block{place: s.context.place, bad: endsInside})
+	return err
 }
 
-// next hands out the spans, block by block; nil after the last.
+// closed appends the brackets that close the open ones.
+func closed(text, open []byte) []byte {
+	for i := len(open) - 1; i >= 0; i-- {
+		text = append(text, open[i]+2) // { and }, [ and ] lie two apart
+	}
+	return text
+}
+
+// pass leaves out an element whose rest is too long to hold.
+func (s *spool) pass() {
+	d := s.documents
+	b := balance{depth: len(s.open)}
+	for done := len(s.open) == 0; !done; {
+		var n int
+		n, done = b.scan(d.ahead())
+		d.skip(n)
+		if !done && !d.more() {
+			d.nesting = d.nesting[:0]
+			break
+		}
+	}
+	s.hasSpans = true
+	s.blocks = []block{{place: s.context.place, bad: overlong(d.offset - s.context.offset)}}
+}
+
+// next hands out the spans, block by block; nil after the last. An element
+// without any is handed out as it is.
 func (s *spool) next() (*Chunk, error) {
-	if len(s.blocks) == 0 {
+	switch {
+	case !s.hasSpans:
+		s.hasSpans = true
+		c := s.chunk(s.context.place)
+		c.Data, c.piece, c.context = s.context.text, s.context.kind, nil
+		return c, nil
+	case len(s.blocks) == 0:
 		return nil, s.close()
 	}
 	b := s.blocks[0]
 	s.blocks = s.blocks[1:]
-	d := s.documents
-	c := &Chunk{File: d.file, Seq: d.seq, Line: b.line, Offset: b.offset, piece: loneSpans, contextKind: s.kind, context: s.rest.Bytes()}
-	d.seq++
-	if b.length == 0 {
-		c.bad = &fault{Incomplete, "the input ends inside the record, or it is too large without its spans"}
+	c := s.chunk(b.place)
+	if c.bad = b.bad; c.bad != nil {
 		return c, nil
 	}
 	c.Data = make([]byte, b.length)
-	_, err := io.ReadFull(s.file, c.Data)
-	return c, err
+	if _, err := io.ReadFull(s.file, c.Data); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return c, nil
+}
+
+func (s *spool) chunk(at place) *Chunk {
+	d := s.documents
+	c := &Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, piece: loneSpans, context: &s.context}
+	d.seq++
+	return c
 }

@@ -73,6 +73,8 @@ func (t *Tally) add(o *Tally) {
 	t.Rounded += o.Rounded
 	t.UnreadTimes += o.UnreadTimes
 	t.UnusedTimeouts += o.UnusedTimeouts
+	t.NumberMarks += o.NumberMarks
+	t.OpenRows += o.OpenRows
 	t.ZeroAttempts += o.ZeroAttempts
 	t.TimeoutTexts += o.TimeoutTexts
 	t.UnknownServices += o.UnknownServices
@@ -176,6 +178,10 @@ func marksName(marks uint8, configured bool) string {
 
 // warnings say what was odd about accepted records.
 func (t *Tally) warnings() []note.Warning {
+	mixed := int64(0)
+	if t.UnusedTimeouts > 0 {
+		mixed = t.NumberMarks
+	}
 	var w []note.Warning
 	for _, c := range [...]struct {
 		n          int64
@@ -185,6 +191,8 @@ func (t *Tally) warnings() []note.Warning {
 		{t.Rounded, "sub_nanosecond_rounded", "durations are finer than a nanosecond and were rounded to one"},
 		{t.UnreadTimes, "unreadable_times", "start or end times could not be read and were left out"},
 		{t.UnusedTimeouts, "unused_timeouts", "timeouts are unreadable or without a unit and were not used: give --unit, or --field timeout=KEY:UNIT"},
+		{mixed, "ambiguous_timeouts", "timeouts of 0 or 1 were read as marks beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
+		{t.OpenRows, "last_row_open", "last rows of CSV have no line break: if the file was cut off there, the last cell is too short"},
 		{t.ZeroAttempts, "attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
 		{t.UnknownServices, "unknown_service", "spans have no service name: their hops are called unknown-service"},
 		{t.OtherSignals, "other_signals", "lines of metrics or logs among the traces were passed over"},

@@ -22,10 +22,13 @@ type Chunk struct {
 	skipped int64
 
 	// The following are of JSON documents.
-	piece piece
-	// context is what loneSpans refer to, and contextKind what it is of.
-	context     []byte
-	contextKind piece
+	piece   piece
+	context *context // of loneSpans
+	// partial says why the processes of spans may not be in Data.
+	partial *fault
+	// binary: Data has no lines. apart: it was compressed, so that all of it is
+	// at one place.
+	binary, apart bool
 	// bad says that there is no record here, but a fault.
 	bad *fault
 }

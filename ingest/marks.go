@@ -185,6 +185,9 @@ var words = map[string]verdict{
 	"2xx": completed, "3xx": completed, "4xx": failed(spans.ClientError), "5xx": failed(spans.ServerError),
 
 	"timeout": wordOwn, "timedout": wordOwn, "truncated": wordOwn, "deadlineexceeded": truncatedBy(spans.Own, RuleDeadline),
+	"contextdeadlineexceeded": wordOwn, "i/otimeout": wordOwn, "connectiontimedout": wordOwn, "etimedout": wordOwn,
+	"requesttimeout": wordOwn, "gatewaytimeout": truncatedBy(spans.Below, RuleGateway),
+	"contextcanceled": truncatedBy(spans.Caller, RuleCancelled), "contextcancelled": truncatedBy(spans.Caller, RuleCancelled),
 	"cancelled": truncatedBy(spans.Caller, RuleCancelled), "canceled": truncatedBy(spans.Caller, RuleCancelled),
 
 	"true": failedUnknown, "error": failedUnknown, "err": failedUnknown, "failed": failedUnknown,

@@ -135,13 +135,13 @@ func TestTimeoutWithAUnitIsTheAttemptsOwn(t *testing.T) {
 
 func TestMessagesThatSpeakOfTimeoutsAreCounted(t *testing.T) {
 	for fields, want := range map[string]bool{
-		`"error":"call inventory: context deadline exceeded"`:                true,
-		`"error":"Read Timed Out after 3 tries"`:                             true,
-		`"err":"i/o TIMEOUT"`:                                                true,
-		`"error":{"message":"i/o timeout"}`:                                  true,
-		`"status":500,"error":"upstream said: timeout"`:                      true,
-		`"error":"boom"`:                                                     false,
-		`"status":200,"error":null`:                                          false,
+		`"error":"call inventory: context deadline exceeded"`: true,
+		`"error":"Read Timed Out after 3 tries"`:              true,
+		`"err":"read tcp: i/o TIMEOUT"`:                       true,
+		`"error":{"message":"i/o timeout"}`:                   true,
+		`"status":500,"error":"upstream said: timeout"`:       true,
+		`"error":"boom"`:            false,
+		`"status":200,"error":null`: false,
 		`"timeout":true,"error":"call inventory: context deadline exceeded"`: false,
 	} {
 		d := decodeAnyhow(t, how{}, `{"hop":"x","duration_ms":1,`+fields+`}`)

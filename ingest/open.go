@@ -39,6 +39,7 @@ type File struct {
 	bytes    *atomic.Int64
 	damage   error
 	warnings []note.Warning
+	answered bool // errors in an answer were noted
 }
 
 const headSize = 256 << 10
@@ -97,11 +98,12 @@ func (f *File) prepare(raw *bufio.Reader, c Config) error {
 	}
 	f.head = bufio.NewReaderSize(&sticky{r: plain}, headSize)
 	head, err := f.head.Peek(headSize)
+	none := len(head) == 0 || blank(head) && !isBinary(c.Format)
 	switch broken := err != nil && err != io.EOF; {
-	case broken && (blank(head) || bytes.IndexByte(head, '\n') < 0):
+	case broken && (none || bytes.IndexByte(head, '\n') < 0 && !isBinary(c.Format)):
 		f.fail(err) // before the first whole line
 		return nil
-	case err == io.EOF && blank(head):
+	case err == io.EOF && none:
 		f.empty(head)
 		return nil
 	}
@@ -198,11 +200,26 @@ func (f *File) trailing(what string) {
 	f.warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
 }
 
-// noteErrors passes on the errors that an answer carries beside its data.
+// noteErrors passes on the first errors that an answer carries beside its data.
 func (f *File) noteErrors(list []byte) {
-	if text := bytes.TrimSpace(list); len(text) > 2 && text[0] == '[' {
-		f.warnings = append(f.warnings, errorsInAnswer(f.Path, string(text)))
+	if text := shownErrors(list); text != "" && !f.answered {
+		f.answered = true
+		f.warnings = append(f.warnings, errorsInAnswer(f.Path, text))
 	}
+}
+
+// shownErrors is a list of errors, or one error, on one line and shortened; ""
+// for none.
+func shownErrors(list []byte) string {
+	text := bytes.Join(bytes.Fields(list), []byte{' '})
+	if len(bytes.Trim(text, "[]{} ")) == 0 || text[0] != '[' && text[0] != '{' {
+		return ""
+	}
+	const most = 500
+	if len(text) > most {
+		text = append(text[:most:most], "…"...)
+	}
+	return string(text)
 }
 
 func errorsInAnswer(path, list string) note.Warning {

@@ -1,98 +1,143 @@
 package ingest
 
-import "bytes"
-
 // otlpReader reads OTLP JSON, with its keys in camelCase or snake_case.
 type otlpReader struct {
 	*spanReader
 	s        jsonScanner
 	resource process
-	scope    parts
-	parts    parts
+	scopes   []located // that came before their resource
+	readSpan func(located) int
+	read     func(located) int // a scope
 }
 
-var resourceParts = map[string]bool{
-	"resource": true, "scopeSpans": true, "scope_spans": true, "instrumentationLibrarySpans": true,
+func newOTLPReader(r *spanReader) *otlpReader {
+	o := &otlpReader{spanReader: r}
+	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
+	return o
 }
 
-var scopeParts = map[string]bool{"spans": true}
-
-// resourceSpans reads one element: its resource, then the spans of all scopes.
-func (o *otlpReader) resourceSpans(v located) *fault {
-	if bad := o.context(v); bad != nil {
-		return bad
+// isScopes reports whether a key of a resource holds its scopes.
+func isScopes(key []byte) bool {
+	switch string(key) {
+	case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans":
+		return true
 	}
-	for _, name := range [...]string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans"} {
-		if scopes, ok := o.parts.get(name); ok {
-			scopes.each(func(scope located) { o.reject(scope.at, o.scopeSpans(scope)) })
+	return false
+}
+
+// resourceSpans reads the element at the start of v: its resource, then the
+// spans of all scopes. Scopes mostly follow their resource, and are then read
+// in passing.
+func (o *otlpReader) resourceSpans(v located) (n int, bad *fault) {
+	before, known := o.partial, false
+	o.resource, o.scopes = process{}, o.scopes[:0]
+	var s jsonScanner
+	s.at(v.raw)
+	err := s.members(func(name []byte) (err error) {
+		switch here := (located{s.b[s.i:], v.at + s.i}); {
+		case string(name) == "resource":
+			known = true
+			s.i += o.resourceAt(here)
+			return s.passed(here)
+		case isScopes(name) && known:
+			s.i += here.each(o.read, o.stray)
+			return s.passed(here)
+		case isScopes(name):
+			o.scopes = append(o.scopes, here)
 		}
+		_, err = s.block()
+		return err
+	})
+	if err != nil && o.partial == nil {
+		o.partial = jsonFault(err, false)
 	}
-	return nil
+	for _, scopes := range o.scopes {
+		scopes.each(o.read, o.stray)
+	}
+	o.partial = before
+	if err != nil {
+		return 0, jsonFault(err, false)
+	}
+	return s.i, nil
 }
 
-// context reads the resource of an element.
+// context reads the resource of an element whose spans come by themselves.
 func (o *otlpReader) context(v located) *fault {
-	if err := o.parts.read(v, resourceParts); err != nil {
-		return jsonFault(err, false)
-	}
+	var m parts
 	o.resource = process{}
-	r, ok := o.parts.get("resource")
-	if !ok || r.raw[0] != '{' {
-		return nil
+	_, bad := o.parts(&m, v, resourceParts)
+	if r, ok := m.get("resource"); ok {
+		o.resourceAt(r)
 	}
-	o.s.at(r.raw)
+	return bad
+}
+
+var resourceParts = names("resource")
+
+// resourceAt reads the resource at the start of v and returns its length, 0
+// after a fault.
+func (o *otlpReader) resourceAt(v located) (n int) {
+	if v.is() != '{' {
+		return 0
+	}
+	o.s.at(v.raw)
 	err := o.s.members(func(name []byte) error {
 		if string(name) != "attributes" {
 			return o.s.skip()
 		}
-		return o.attributes(func(key []byte, _ valueKind, raw []byte) {
-			if string(key) == "service.name" {
-				o.resource.service = raw
-			}
-			o.resource.tag(key, raw)
-		})
+		return o.attributes(o.resourceAttribute)
+	})
+	if err != nil && o.partial == nil {
+		o.partial = &fault{Malformed, "resource: " + err.Error()}
+	}
+	return o.s.end(err)
+}
+
+func (o *otlpReader) resourceAttribute(key []byte, kind valueKind, raw []byte) {
+	if string(key) == "service.name" && kind != composite {
+		o.resource.service = raw
+	}
+	o.resource.tag(key, kind, raw)
+}
+
+// scope reads the scope at the start of v.
+func (o *otlpReader) scope(v located) (n int, bad *fault) {
+	var s jsonScanner
+	s.at(v.raw)
+	err := s.members(func(name []byte) error {
+		here := located{s.b[s.i:], v.at + s.i}
+		if string(name) == "spans" {
+			s.i += here.each(o.readSpan, o.stray)
+		}
+		return s.passed(here)
 	})
 	if err != nil {
-		return &fault{Malformed, "resource: " + err.Error()}
+		return 0, jsonFault(err, false)
 	}
-	return nil
+	return s.i, nil
 }
 
-func (o *otlpReader) scopeSpans(v located) *fault {
-	if err := o.scope.read(v, scopeParts); err != nil {
-		return jsonFault(err, false)
+// passed passes the value that starts here by its brackets, unless it was read.
+func (s *jsonScanner) passed(here located) error {
+	if s.i > len(s.b)-len(here.raw) {
+		return nil
 	}
-	if array, ok := o.scope.get("spans"); ok {
-		o.array(array)
-	}
-	return nil
+	_, err := s.block()
+	return err
 }
 
-func (o *otlpReader) array(array located) {
-	array.each(func(span located) { o.reject(span.at, o.span(span)) })
-}
-
-// span reads one span.
-func (o *otlpReader) span(v located) *fault {
+// span reads the span at the start of v.
+func (o *otlpReader) span(v located) (n int, bad *fault) {
 	o.reset()
 	f := &o.has
 	f.named = true // an empty name is left out in this encoding
-	f.service, f.host = o.resource.service, o.resource.host
+	f.process = o.resource
 	o.s.at(v.raw)
 	if err := o.s.members(o.field); err != nil {
-		return jsonFault(err, false)
+		return 0, jsonFault(err, false)
 	}
-	if f.start.empty() && !f.end.empty() {
-		f.start = value{raw: []byte("0"), kind: number, use: use{unit: Nanoseconds}, key: &keyInfo{path: "startTimeUnixNano"}}
-	}
-	if zeros(f.parent) {
-		f.parent = nil
-	}
-	return o.finish(v.at)
+	return o.s.i, o.finish(v.at)
 }
-
-// zeros reports whether an id is all zeros, which says that there is none.
-func zeros(id []byte) bool { return len(bytes.Trim(id, "0")) == 0 }
 
 // field reads one member of a span.
 func (o *otlpReader) field(name []byte) (err error) {
@@ -111,9 +156,9 @@ func (o *otlpReader) field(name []byte) (err error) {
 		_, raw, err = o.s.scalar()
 		f.kind = kindOf(raw)
 	case "startTimeUnixNano", "start_time_unix_nano":
-		f.start, err = o.timeValue("startTimeUnixNano")
+		f.start, err = o.s.timeValue(&startNanos)
 	case "endTimeUnixNano", "end_time_unix_nano":
-		f.end, err = o.timeValue("endTimeUnixNano")
+		f.end, err = o.s.timeValue(&endNanos)
 	case "attributes":
 		err = o.attributes(o.tag)
 	case "status":
@@ -121,9 +166,7 @@ func (o *otlpReader) field(name []byte) (err error) {
 	case "events":
 		err = o.events()
 	case "links":
-		var raw []byte
-		raw, err = o.s.raw()
-		f.add(saltLinks, raw)
+		err = o.addJSON(saltLinks)
 	case "traceState", "trace_state":
 		var raw []byte
 		_, raw, err = o.s.scalar()
@@ -134,13 +177,12 @@ func (o *otlpReader) field(name []byte) (err error) {
 	return err
 }
 
-// timeValue reads a time in nanoseconds, written as a number or as text.
-func (o *otlpReader) timeValue(name string) (value, error) {
-	kind, raw, err := o.s.scalar()
-	if kind == absent && err == nil {
-		kind, raw = text, []byte("an object or array")
-	}
-	return value{raw: raw, kind: kind, use: use{unit: Nanoseconds}, key: &keyInfo{path: name}}, err
+// addJSON passes a value, which counts for the digest.
+func (o *otlpReader) addJSON(salt uint64) error {
+	from := o.s.i
+	err := o.s.skip()
+	o.has.addJSON(salt, o.s.b[from:o.s.i])
+	return err
 }
 
 // status reads {"code":2,"message":…}.
@@ -178,16 +220,11 @@ func (o *otlpReader) events() error {
 	if !o.rules.On(RuleMessage) {
 		return o.s.skip()
 	}
-	return o.s.elements(func() error {
-		if o.s.peek() != '{' {
+	return o.s.eachObject(func(name []byte) error {
+		if string(name) != "attributes" {
 			return o.s.skip()
 		}
-		return o.s.members(func(name []byte) error {
-			if string(name) != "attributes" {
-				return o.s.skip()
-			}
-			return o.attributes(o.tag)
-		})
+		return o.attributes(o.evidence)
 	})
 }
 
@@ -196,36 +233,49 @@ const warningsKey = "@jaeger@warnings"
 
 // attributes reads an array of {key,value:{stringValue:…}}.
 func (o *otlpReader) attributes(note func(key []byte, kind valueKind, raw []byte)) error {
+	var key []byte
+	at := -1
+	member := func(name []byte) (err error) {
+		switch string(name) {
+		case "key":
+			_, key, err = o.s.scalar()
+			return err
+		case "value":
+			at = o.s.i
+		}
+		return o.s.skip()
+	}
 	return o.s.elements(func() error {
 		if o.s.peek() != '{' {
 			return o.s.skip()
 		}
-		key, at := []byte(nil), -1
-		err := o.s.members(func(name []byte) (err error) {
-			switch string(name) {
-			case "key":
-				_, key, err = o.s.scalar()
-				return err
-			case "value":
-				at = o.s.i
-			}
-			return o.s.skip()
-		})
-		if err != nil || at < 0 {
+		key, at = nil, -1
+		if err := o.s.members(member); err != nil || at < 0 {
 			return err
 		}
 		end := o.s.i
 		o.s.i = at
-		err = o.anyValue(func(kind valueKind, raw []byte) {
-			if string(key) == warningsKey {
-				o.has.adjusted(raw)
-			} else {
-				note(key, kind, raw)
-			}
-		})
+		err := o.attribute(key, note)
 		o.s.i = end
 		return err
 	})
+}
+
+// attribute reads the value of one.
+func (o *otlpReader) attribute(key []byte, note func(key []byte, kind valueKind, raw []byte)) error {
+	warnings := string(key) == warningsKey
+	from, noted := o.s.i, false
+	err := o.anyValue(func(kind valueKind, raw []byte) {
+		if noted = true; warnings {
+			o.has.adjusted(raw)
+		} else {
+			note(key, kind, raw)
+		}
+	})
+	if !noted && !warnings {
+		note(key, composite, o.s.b[from:o.s.i])
+	}
+	return err
 }
 
 // anyValue reads an AnyValue: a scalar, or the scalars of an array.

@@ -74,7 +74,7 @@ func fold(b []byte, buf *[maxWord]byte) []byte {
 
 // record holds the known fields of one record while it is read.
 type record struct {
-	has        uint32 // a bit for each role whose key is there, be it with null
+	has        uint64 // a bit for each role whose key is there, be it with null
 	values     [roles]value
 	duplicates int64 // keys that came more than once
 }

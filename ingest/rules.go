@@ -42,7 +42,7 @@ const (
 var Rules = [...]Rule{
 	{RuleMark, "truncated, timed_out, is_timeout, timeout = true, 1, yes", "truncated, cut by its own timeout unless cut_by says otherwise", true},
 	{RuleCondition, "--truncated-if KEY=VALUE", "truncated, cut by its own timeout", true},
-	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT; DC", "truncated, own; DC by the caller", true},
+	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT; DC, or status 0 without a flag", "truncated, own; DC and status 0 by the caller", true},
 	{RuleEnvoyText, "response_code_details contains \"timeout\"", "truncated, own", true},
 	{RuleDeadline, "gRPC status 4, DEADLINE_EXCEEDED", "truncated, own; on a server span by the caller", true},
 	{RuleCancelled, "gRPC status 1, CANCELLED", "truncated, by the caller", true},
@@ -151,6 +151,9 @@ func (s *ruleSet) weigh(r *record, kind spans.Kind) verdict {
 			continue
 		}
 		v := e.read(r.get(e.role))
+		if e.role == HTTPStatus && r.hungUp() {
+			v = truncatedBy(spans.Caller, RuleEnvoy)
+		}
 		if v.outcome == spans.Truncated {
 			if s.On(v.rule) {
 				return v.seenBy(kind)
@@ -217,6 +220,13 @@ func readFlags(v *value) verdict {
 		}
 	}
 	return worst
+}
+
+// hungUp reports whether Envoy says neither a status nor why: its caller left
+// before there was one.
+func (r *record) hungUp() bool {
+	flags := r.get(ResponseFlags)
+	return r.has&(1<<ResponseFlags) != 0 && (flags.empty() || string(flags.raw) == "-") && string(r.get(HTTPStatus).raw) == "0"
 }
 
 func readDetails(v *value) verdict {

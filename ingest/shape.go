@@ -3,6 +3,8 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // RefusedError is an input that is recognised, but cannot be used.
@@ -21,44 +23,70 @@ type shape struct {
 }
 
 // signature is one way to know a shape: an object that has all of these keys. A
-// key "a.b" is the key b of the first object in a.
+// key "a.b" is the key b of the first object in a. Hop logs may have any keys, so
+// that a single common word never decides.
 type signature struct {
 	keys []string
+	// only lists further keys; with it, the object has no other than these.
+	only []string
 	shape
 }
 
 const later = "not read yet"
 
+func refusal(what, why string, keys ...string) signature {
+	return signature{keys: keys, shape: shape{what: what, why: why}}
+}
+
+func recognised(format string, keys ...string) signature {
+	return signature{keys: keys, shape: shape{format: format}}
+}
+
+// answerKeys are what an answer of Jaeger has beside its data.
+var answerKeys = []string{"data", "total", "limit", "offset", "errors"}
+
 // signatures are tried in their order; the first that fits decides.
 var signatures = []signature{
-	{[]string{"summaries"}, shape{what: "a list of trace summaries", why: "it has no spans; export the traces themselves"}},
-	{[]string{"traces", "traces.rootTraceName"}, shape{what: "a search result of Tempo", why: "its spans have no parents; export the traces themselves"}},
-	{[]string{"batches"}, shape{what: "a trace of Tempo", why: later}},
-	{[]string{"spans", "spans.traceIdLow"}, shape{what: "Jaeger's Thrift written as JSON", why: later}},
-	{[]string{"spans", "spans.traceId", "spans.operationName"}, shape{format: "jaeger-jsonpb"}},
-	{[]string{"startTimeMillis"}, shape{what: "span documents of Elasticsearch", why: later}},
-	{[]string{"_source"}, shape{what: "a dump of Elasticsearch", why: later}},
-	{[]string{"hits"}, shape{what: "a search result of Elasticsearch", why: later}},
-	{[]string{"index", "index._index"}, shape{what: "a bulk request of Elasticsearch", why: later}},
-	{[]string{"binaryAnnotations"}, shape{what: "Zipkin v1", why: later}},
-	{[]string{"traceId", "id", "localEndpoint"}, shape{what: "Zipkin v2", why: later}},
-	{[]string{"traceId", "id", "annotations"}, shape{what: "Zipkin", why: later}},
-	{[]string{"traceId", "id", "parentId"}, shape{what: "Zipkin", why: later}},
-	{[]string{"metadata"}, shape{what: "the intake of Elastic APM", why: later}},
-	{[]string{"transaction"}, shape{what: "the intake of Elastic APM", why: later}},
-	{[]string{"result", "result.resourceSpans"}, shape{format: "otlp"}},
-	{[]string{"resourceSpans"}, shape{format: "otlp"}},
-	{[]string{"resource_spans"}, shape{format: "otlp"}},
-	{[]string{"resourceMetrics"}, shape{format: "otlp"}},
-	{[]string{"resourceLogs"}, shape{format: "otlp"}},
-	{[]string{"data", "data.traceID"}, shape{format: "jaeger"}},
-	{[]string{"data", "data.spans"}, shape{format: "jaeger"}},
-	{[]string{"data", "data.processes"}, shape{format: "jaeger"}},
-	{[]string{"data", "total"}, shape{format: "jaeger"}},
-	{[]string{"data", "errors"}, shape{format: "jaeger"}},
-	{[]string{"traceID", "spans"}, shape{format: "jaeger"}},
-	{[]string{"spans", "processes"}, shape{format: "jaeger"}},
-	{[]string{"traceID", "spanID", "operationName", "startTime"}, shape{format: "jaeger"}},
+	refusal("a list of trace summaries", "it has no spans; export the traces themselves", "summaries", "summaries.rootServiceName"),
+	refusal("a list of trace summaries", "it has no spans; export the traces themselves", "summaries", "summaries.traceId"),
+	refusal("a search result of Tempo", "its spans have no parents; export the traces themselves", "traces", "traces.traceID"),
+	refusal("a search result of Tempo", "its spans have no parents; export the traces themselves", "traces", "traces.rootTraceName"),
+	refusal("a trace of Tempo", later, "batches", "batches.scopeSpans"),
+	refusal("a trace of Tempo", later, "batches", "batches.instrumentationLibrarySpans"),
+	refusal("a trace of Tempo", later, "batches", "batches.resource"),
+	refusal("a trace of Tempo", later, "trace", "trace.resourceSpans"),
+	refusal("Jaeger's Thrift written as JSON", later, "spans", "spans.traceIdLow"),
+	refusal("span documents of Elasticsearch", later, "startTimeMillis", "traceID"),
+	refusal("a dump of Elasticsearch", later, "_source", "_index"),
+	refusal("a search result of Elasticsearch", later, "hits", "hits.hits"),
+	refusal("a bulk request of Elasticsearch", later, "index", "index._index"),
+	refusal("a bulk request of Elasticsearch", later, "create", "create._index"),
+	refusal("Zipkin v1", later, "traceId", "id", "binaryAnnotations"),
+	refusal("Zipkin v2", later, "traceId", "id", "localEndpoint"),
+	refusal("Zipkin", later, "traceId", "id", "annotations"),
+	refusal("Zipkin", later, "traceId", "id", "timestamp", "duration"),
+	refusal("the intake of Elastic APM", later, "metadata", "metadata.service"),
+	refusal("the intake of Elastic APM", later, "transaction", "transaction.trace_id"),
+	refusal("spans printed by OpenTelemetry's Python SDK", later, "context", "context.trace_id", "start_time"),
+	recognised("jaeger-jsonpb", "spans", "spans.traceId", "spans.operationName"),
+	recognised("jaeger-jsonpb", "spans", "spans.traceId", "spans.spanId"),
+	recognised("jaeger-jsonpb", "traceId", "spanId", "operationName", "startTime"),
+	recognised("otlp", "result", "result.resourceSpans"),
+	recognised("otlp", "resourceSpans"),
+	recognised("otlp", "resource_spans"),
+	recognised("otlp", "resourceMetrics"),
+	recognised("otlp", "resourceLogs"),
+	recognised("otlp", "resource_metrics"),
+	recognised("otlp", "resource_logs"),
+	recognised("jaeger", "data", "data.traceID"),
+	recognised("jaeger", "data", "data.spans"),
+	recognised("jaeger", "data", "data.processes"),
+	{keys: []string{"data"}, only: answerKeys, shape: shape{format: "jaeger"}},
+	recognised("jaeger", "traceID", "spans"),
+	recognised("jaeger", "spans", "processes"),
+	recognised("jaeger", "spans", "spans.traceID", "spans.spanID"),
+	recognised("jaeger", "traceID", "spanID", "operationName", "startTime"),
+	recognised("jaeger", "traceID", "spanID", "references", "startTime"),
 }
 
 // shapeOf looks at the first value of head, or at the first element of an array.
@@ -85,6 +113,14 @@ func shapeOf(head []byte) (sh shape, keys map[string]bool) {
 func (s signature) fits(keys map[string]bool) bool {
 	for _, k := range s.keys {
 		if !keys[k] {
+			return false
+		}
+	}
+	if s.only == nil {
+		return true
+	}
+	for k := range keys {
+		if !strings.Contains(k, ".") && !slices.Contains(s.only, k) {
 			return false
 		}
 	}

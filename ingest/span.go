@@ -2,7 +2,7 @@ package ingest
 
 import (
 	"bytes"
-	"hash/maphash"
+	"math"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -18,6 +18,19 @@ type spanReader struct {
 	rec   record
 	row   spans.Row
 	has   spanFields
+	refs  []reference
+	// partial says why the process of a span may not be known although the
+	// source named it, nil where it is known.
+	partial *fault
+}
+
+func newSpanReader(f *Fields) spanReader {
+	return spanReader{tags: newKeyCache(f.tags), rules: f.rules}
+}
+
+// begin turns to another chunk.
+func (r *spanReader) begin(c *Chunk, t *Tally, s sink) {
+	r.tally, r.sink, r.where, r.partial = t, s, newCursor(c), nil
 }
 
 // spanFields are the fields of one span as they stand in the input.
@@ -29,53 +42,61 @@ type spanFields struct {
 	start, duration   value
 	end               value // of formats without a duration
 	kind              spans.Kind
-	service, host     []byte
-	shift             int64 // ns, as an exporter's warning says
+	process           process
+	shift             int64 // ns, as exporters' warnings say
 	shifted           bool
 	digest            uint64
+}
+
+// process is what a span ran in: a service on a host.
+type process struct {
+	service, host []byte
+	rank          int    // of the key that host came from
+	digest        uint64 // of all tags
+}
+
+// tag keeps the best name of the host or instance.
+func (p *process) tag(key []byte, kind valueKind, raw []byte) {
+	p.digest += hash64(hash64(0, key), raw)
+	if rank := hostKeys[string(key)]; rank > p.rank && len(raw) > 0 && kind != composite {
+		p.host, p.rank = raw, rank
+	}
+}
+
+// hostKeys are the tags that name the machine or instance of a process; the
+// highest rank counts. One host has one clock.
+var hostKeys = map[string]int{
+	"host.name": 9, "hostname": 8, "host.ip": 7, "ip": 6, "k8s.node.name": 5,
+	"k8s.pod.name": 4, "service.instance.id": 3, "container.id": 2, "client-uuid": 1,
 }
 
 func (r *spanReader) reset() {
 	r.rec.reset()
 	r.tags.rewind()
+	r.refs = r.refs[:0]
 	r.has = spanFields{kind: spans.Internal}
 }
 
-// digestSeed makes equal content equal for all decoders of a run.
-var digestSeed = maphash.MakeSeed()
-
-// add adds one part of the span's content to its digest. Parts are added up, so
-// their order does not matter; salt keeps equal values of different fields
-// apart. Log entries are no part of it: exporters write them in any order, and
-// no two spans differ in them alone.
-func (f *spanFields) add(salt uint64, content []byte) {
-	h := maphash.Bytes(digestSeed, content) + salt*0x9e3779b97f4a7c15
-	h ^= h >> 31
-	h *= 0x94d049bb133111eb
-	f.digest += h ^ h>>29
+// tag notes one tag of the span.
+func (r *spanReader) tag(key []byte, kind valueKind, raw []byte) {
+	r.evidence(key, kind, raw)
+	if kind == composite {
+		r.has.addJSON(hash64(0, key), raw)
+	} else {
+		r.has.add(hash64(0, key), raw)
+	}
 }
 
-// Salts of the digest's parts.
-const (
-	saltTagKey uint64 = iota + 1
-	saltTagValue
-	saltOperation
-	saltService
-	saltHost
-	saltStart
-	saltDuration
-	saltEnd
-	saltLinks
-	saltStatus
-)
-
-// tag notes one tag of the span or of its process.
-func (r *spanReader) tag(key []byte, kind valueKind, raw []byte) {
+// evidence notes what a tag says; one of a log entry counts for the digest with
+// its entry.
+func (r *spanReader) evidence(key []byte, kind valueKind, raw []byte) {
+	if kind == composite {
+		kind, raw = null, nil
+	}
 	k := r.tags.get(key)
 	for _, u := range k.uses {
 		r.rec.put(u, k, kind, raw)
 	}
-	r.has.add(maphash.Bytes(digestSeed, key)|1, raw)
 }
 
 // reject counts a record at a place of the chunk, unless bad is nil.
@@ -86,34 +107,66 @@ func (r *spanReader) reject(at int, bad *fault) {
 	}
 }
 
+// visiting makes a function that rejects for itself of one that returns a fault.
+func (r *spanReader) visiting(read func(located) (n int, bad *fault)) func(located) int {
+	return func(v located) int {
+		n, bad := read(v)
+		r.reject(v.at, bad)
+		return n
+	}
+}
+
+// stray counts what stands where a record should, and is none.
+func (r *spanReader) stray(at int) {
+	r.reject(at, &fault{NotARecord, "neither an object nor an array"})
+}
+
 // finish turns the fields into a row and hands it on.
 func (r *spanReader) finish(at int) *fault {
 	f := &r.has
 	p := r.where.place(at)
 	r.row = spans.Row{Line: p.line, Offset: p.offset}
-	for _, step := range [...]func() *fault{r.ids, r.times, r.judge} {
-		if bad := step(); bad != nil {
+	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).judge, (*spanReader).names} {
+		if bad := step(r); bad != nil {
 			return bad
 		}
 	}
-	if !f.named {
-		return &fault{NoHop, "the span has no operation name"}
-	}
-	if len(f.service) == 0 {
-		f.service = unknownService
-		r.tally.UnknownServices++
-	}
 	f.add(saltOperation, f.operation)
-	f.add(saltService, f.service)
-	f.add(saltHost, f.host)
+	f.add(saltService, f.process.service)
+	f.add(saltHost, f.process.host)
+	f.addNumber(saltProcess, int64(f.process.digest))
 	r.row.Digest = f.digest
-	r.row.Host = r.sink.host(f.host)
+	r.row.Host = r.sink.host(f.process.host)
 	r.row.Stratum = r.sink.stratum(r.rec.get(Stratum).raw)
-	r.sink.span(&r.row, f.service, f.operation, f.kind)
+	r.sink.span(&r.row, f.process.service, f.operation, f.kind)
 	return nil
 }
 
-var unknownService = []byte("unknown-service")
+var (
+	unknownService   = []byte("unknown-service")
+	unknownOperation = []byte("unknown-operation")
+)
+
+// names sees to it that the span has a service and an operation.
+func (r *spanReader) names() *fault {
+	f := &r.has
+	if !f.named {
+		return &fault{NoHop, "the span has no operation name"}
+	}
+	if len(f.process.service) == 0 {
+		if r.partial != nil {
+			return r.partial
+		}
+		f.process.service = unknownService
+		r.tally.UnknownServices++
+	}
+	if len(f.operation) == 0 {
+		f.operation = unknownOperation
+	}
+	return nil
+}
+
+var noID = &fault{NoID, "the span has no trace id or no span id"}
 
 func (r *spanReader) ids() *fault {
 	f, row := &r.has, &r.row
@@ -121,8 +174,9 @@ func (r *spanReader) ids() *fault {
 		f.kind = kindOf(v.raw)
 	}
 	if len(f.trace) == 0 || len(f.id) == 0 {
-		return &fault{NoID, "the span has no trace id or no span id"}
+		return noID
 	}
+	r.chooseParent()
 	var opaque bool
 	if row.TraceID, opaque = spans.ParseTraceID(f.trace); opaque {
 		row.Trace = f.trace
@@ -145,77 +199,80 @@ func (r *spanReader) ids() *fault {
 // times reads start and duration, or start and end. A span without an end is
 // accepted as unfinished: it has no duration.
 func (r *spanReader) times() *fault {
-	f, row := &r.has, &r.row
-	if bad := r.startTime(); bad != nil {
-		return bad
-	}
+	f := &r.has
+	start, bad := r.startTime()
 	switch {
+	case bad != nil:
+		return bad
 	case !f.duration.empty():
-		s, err := parseDuration(f.duration.raw, f.duration.use.unit)
-		if err != nil || f.duration.kind == boolTrue || f.duration.kind == boolFalse {
-			return durationFault(&f.duration, firstError(err, errNotNumber))
-		}
-		row.Duration, row.HasDuration, row.Resolution = s.ns, true, s.resolution
-		f.add(saltDuration, f.duration.raw)
+		return r.length()
 	case !f.end.empty():
-		return r.endTime()
+		return r.endTime(start)
 	}
 	return nil
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+func (r *spanReader) length() *fault {
+	f, row := &r.has, &r.row
+	s, err := parseTime(&f.duration)
+	if err != nil {
+		return durationFault(&f.duration, err)
 	}
+	row.Duration, row.HasDuration, row.Resolution = s.ns, true, s.resolution
+	f.addNumber(saltDuration, s.ns)
 	return nil
 }
 
-func (r *spanReader) startTime() *fault {
+// startTime returns the start as written; the row has it as it was before an
+// exporter moved the span.
+func (r *spanReader) startTime() (written int64, bad *fault) {
 	f, row := &r.has, &r.row
 	if f.start.empty() {
-		return nil
+		return 0, nil
 	}
-	ns, err := parseEpoch(f.start.raw, f.start.use.unit)
+	s, err := parseTime(&f.start)
 	if err != nil {
-		return &fault{BadTime, shown(&f.start) + ": " + err.Error()}
+		return 0, &fault{BadTime, shown(&f.start) + ": " + err.Error()}
 	}
-	row.Start, row.HasStart = ns, true
-	f.add(saltStart, f.start.raw)
+	row.Start, row.HasStart = s.ns-f.shift, true
 	if f.shifted {
-		row.Start -= f.shift
 		row.Shift, row.Ties = f.shift, row.Ties|spans.Shifted
+		if f.shift < 0 && row.Start < 0 {
+			return 0, &fault{BadTime, shown(&f.start) + ": " + errTooLarge.Error() + " before it was adjusted"}
+		}
 	}
-	return nil
+	f.addNumber(saltStart, row.Start)
+	return s.ns, nil
 }
 
+// firstEpoch is the first end, in nanoseconds, that can only be a date: 2001.
+const firstEpoch = 1e18
+
 // endTime gives the duration of formats that write an end; 0 is none.
-func (r *spanReader) endTime() *fault {
+func (r *spanReader) endTime(start int64) *fault {
 	f, row := &r.has, &r.row
-	end, err := parseEpoch(f.end.raw, f.end.use.unit)
+	end, err := parseTime(&f.end)
 	switch {
 	case err != nil:
 		return &fault{BadTime, shown(&f.end) + ": " + err.Error()}
-	case end == 0:
+	case end.ns == 0:
 		return nil
-	}
-	start := row.Start
-	if f.shifted {
-		start += f.shift
-	}
-	if end < start {
+	case start == 0 && end.ns >= firstEpoch:
+		return &fault{BadTime, shown(&f.end) + ": an end without a start"}
+	case end.ns < start:
 		return &fault{NegativeDuration, shown(&f.end) + " is before the start"}
 	}
-	row.Duration, row.HasDuration = end-start, true
-	f.add(saltEnd, f.end.raw)
+	row.Duration, row.HasDuration, row.HasStart = end.ns-start, true, true
+	f.addNumber(saltDuration, row.Duration)
 	return nil
 }
 
-// parseEpoch reads an epoch number.
-func parseEpoch(raw []byte, unit Unit) (int64, error) {
-	s, err := parseDuration(raw, unit)
-	return s.ns, err
+// parseTime reads a time or a duration in the unit of its field.
+func parseTime(v *value) (length, error) {
+	if v.kind != number && v.kind != text {
+		return length{}, errNotNumber
+	}
+	return parseDuration(v.raw, v.use.unit)
 }
 
 // judge says how the span ended and whether it is a retry.
@@ -241,22 +298,68 @@ func (r *spanReader) judge() *fault {
 }
 
 // adjusted reads the warning of an exporter that moved the span. Only this
-// wording says that it did; its look-alikes say that it did not.
+// wording says that it did; its look-alikes say that it did not. A span may have
+// been moved more than once.
 func (f *spanFields) adjusted(warning []byte) {
 	const before = "This span's timestamps were adjusted by "
 	delta, ok := bytes.CutPrefix(warning, []byte(before))
 	if !ok {
 		return
 	}
-	negative := bytes.HasPrefix(delta, []byte("-"))
-	s, err := parseDuration(bytes.TrimPrefix(delta, []byte("-")), NoUnitGiven)
-	if err != nil {
+	digits := bytes.TrimPrefix(delta, []byte("-"))
+	s, err := parseDuration(digits, NoUnitGiven)
+	if err != nil || f.shift > math.MaxInt64-s.ns || f.shift < math.MinInt64+s.ns {
 		return
 	}
-	f.shifted, f.shift = true, s.ns
-	if negative {
-		f.shift = -s.ns
+	f.shifted = true
+	if len(digits) < len(delta) {
+		s.ns = -s.ns
 	}
+	f.shift += s.ns
+}
+
+// reference is one tie of a span to another.
+type reference struct {
+	followsFrom bool
+	trace, span []byte
+}
+
+// refer notes a tie to another span.
+func (r *spanReader) refer(ref reference) {
+	r.refs = append(r.refs, ref)
+	salt := saltLinks
+	if ref.followsFrom {
+		salt = ^saltLinks
+	}
+	r.has.digest += hash64(hash64(salt, ref.trace), ref.span)
+}
+
+// chooseParent takes the first CHILD_OF of the same trace, else the first
+// FOLLOWS_FROM of it, else the deprecated parent id. A reference to another
+// trace is a link.
+func (r *spanReader) chooseParent() {
+	f := &r.has
+	var chosen *reference
+	for i := range r.refs {
+		ref := &r.refs[i]
+		better := chosen == nil || chosen.followsFrom && !ref.followsFrom
+		if better && len(ref.span) > 0 && sameTrace(ref.trace, f.trace) {
+			chosen = ref
+		}
+	}
+	if chosen != nil {
+		f.parent, f.async = chosen.span, chosen.followsFrom
+	}
+}
+
+// sameTrace compares by value, but first by text, which is nearly always enough.
+func sameTrace(a, b []byte) bool {
+	if len(a) == 0 || bytes.Equal(a, b) {
+		return true
+	}
+	x, _ := spans.ParseTraceID(a)
+	y, _ := spans.ParseTraceID(b)
+	return x == y
 }
 
 // kindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or

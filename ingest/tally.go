@@ -14,6 +14,8 @@ type Tally struct {
 	Rounded        int64 // durations finer than a nanosecond
 	UnreadTimes    int64 // starts that could not be read
 	UnusedTimeouts int64 // timeouts without a unit, or unreadable
+	NumberMarks    int64 // timeouts of 0 or 1 that were read as marks
+	OpenRows       int64 // last rows of CSV without a line break
 	ZeroAttempts   int64 // attempt numbers below the first
 	TimeoutTexts   int64 // failures whose message speaks of a timeout
 

@@ -23,28 +23,38 @@ func newTraceChunker(f *File) (chunker, error) {
 }
 
 // linewise reports whether the first line is a document and another starts on
-// the next.
+// the next. A first line that is broken off is told from the start of a document
+// of many lines by its last byte, and the next must then be whole.
 func (d *documents) linewise() bool {
-	size := 0
-	for {
-		if i := bytes.IndexByte(d.ahead()[size:], '\n'); i >= 0 {
-			return d.startsLine(size + i + 1)
-		}
-		size = len(d.ahead())
-		if size > firstLine || !d.more() {
-			return false
-		}
-	}
-}
-
-// startsLine looks at the first line, n bytes long, and at what follows it.
-func (d *documents) startsLine(n int) bool {
-	d.atLeast(n + 1)
-	first := bytes.TrimSpace(bytes.TrimPrefix(d.ahead()[:n], byteOrderMark))
-	if len(first) == 0 || first[0] != '{' || len(d.ahead()) == n {
+	end, ok := d.firstLine(0)
+	if !ok || !d.atLeast(end+1) || d.ahead()[end] != '{' {
 		return false
 	}
-	return balanced(first) == len(first) && d.ahead()[n] == '{'
+	first := bytes.Trim(bytes.TrimPrefix(d.ahead()[:end], byteOrderMark), blanks)
+	if len(first) == 0 || first[0] == '[' {
+		return false
+	}
+	if first[0] == '{' && balanced(first) == len(first) {
+		return true
+	}
+	if bytes.IndexByte([]byte("{[,:"), first[len(first)-1]) >= 0 {
+		return false
+	}
+	next, _ := d.firstLine(end)
+	second := bytes.Trim(d.ahead()[end:next], blanks)
+	return balanced(second) == len(second)
+}
+
+// firstLine returns where the line that starts at from ends.
+func (d *documents) firstLine(from int) (end int, ok bool) {
+	for {
+		if i := bytes.IndexByte(d.ahead()[from:], '\n'); i >= 0 {
+			return from + i + 1, true
+		}
+		if len(d.ahead())-from > firstLine || !d.more() {
+			return len(d.ahead()), false
+		}
+	}
 }
 
 // documentLine marks the chunks of a splitter as documents.

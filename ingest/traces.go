@@ -11,35 +11,38 @@ import (
 type traceDecoder struct {
 	spanReader
 	jaeger jaegerReader
-	otlp   otlpReader
+	otlp   *otlpReader
+	// resources and values read an element of each kind.
+	resources, values func(located) int
+
 	nested []parts // one for each level of documents in documents
 	depth  int
 }
 
 func newTraceDecoder(f *Fields) *traceDecoder {
 	d := &traceDecoder{}
-	d.tags, d.rules = newKeyCache(f.tags), f.rules
-	d.jaeger = jaegerReader{spanReader: &d.spanReader, processes: map[string]process{}}
-	d.otlp = otlpReader{spanReader: &d.spanReader}
+	d.spanReader = newSpanReader(f)
+	d.jaeger = jaegerReader{spanReader: &d.spanReader, model: modelReader{spanReader: &d.spanReader}}
+	d.otlp = newOTLPReader(&d.spanReader)
+	d.resources = d.visiting(d.otlp.resourceSpans)
+	d.values = d.visiting(d.value)
 	return d
 }
 
 func (d *traceDecoder) decode(c *Chunk, t *Tally, s sink) {
-	d.tally, d.sink, d.where, d.depth = t, s, newCursor(c), 0
-	if c.bad != nil {
+	d.begin(c, t, s)
+	d.depth = 0
+	switch all := (located{c.Data, 0}); {
+	case c.bad != nil:
 		t.reject(c.Line, c.Offset, c.bad)
-		return
-	}
-	all := located{c.Data, 0}
-	switch c.piece {
-	case documentLines:
+	case c.piece == documentLines:
 		d.lines(c)
-	case loneSpans:
+	case c.piece == loneSpans:
 		d.loneSpans(c)
-	case resourceSpans:
-		d.junk(all.sequence(func(v located) { d.element(c, v, d.otlp.resourceSpans, otlpSpanDepth) }))
+	case c.piece == resourceSpans:
+		all.sequence(d.element(c.Cut, d.resources, d.otlp.resourceSpans), d.stray)
 	default:
-		d.junk(all.sequence(func(v located) { d.element(c, v, d.value, jaegerSpanDepth) }))
+		all.sequence(d.element(c.Cut, d.values, d.value), d.stray)
 	}
 }
 
@@ -47,148 +50,158 @@ func (d *traceDecoder) decode(c *Chunk, t *Tally, s sink) {
 func (d *traceDecoder) lines(c *Chunk) {
 	at := 0
 	for line := range bytes.Lines(c.Data) {
-		v := located{bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark)), at}
-		last := c.Open && at+len(line) == len(c.Data)
+		last := (c.Open || c.Cut) && at+len(line) == len(c.Data)
+		d.line(line, at, last, c.File)
 		at += len(line)
-		switch {
-		case len(v.raw) == 0:
-		case last && balanced(v.raw) == 0:
-			d.reject(v.at, &fault{Incomplete, "the input ends inside the record"})
-		case balanced(v.raw) != len(v.raw):
-			d.reject(v.at, &fault{Malformed, "the line is no JSON document"})
-		default:
-			d.reject(v.at, d.value(v))
+	}
+}
+
+func (d *traceDecoder) line(line []byte, at int, last bool, f *File) {
+	text := bytes.TrimLeft(line, blanks)
+	for bytes.HasPrefix(text, byteOrderMark) {
+		text = bytes.TrimLeft(text[len(byteOrderMark):], blanks)
+	}
+	v := located{bytes.TrimRight(text, blanks), at + len(line) - len(text)}
+	switch {
+	case f.tooLong(line):
+		d.reject(v.at, tooLong(line))
+	case len(v.raw) == 0:
+	case v.is() != '{' && v.is() != '[':
+		d.reject(v.at, &fault{Malformed, "the line is no JSON document"})
+	case last && balanced(v.raw) == 0:
+		d.cutShort(v, d.value)
+	case balanced(v.raw) != len(v.raw):
+		d.reject(v.at, &fault{Malformed, "the line is no JSON document"})
+	default:
+		d.values(v)
+	}
+}
+
+// blanks are white space in JSON.
+const blanks = " \t\r\n"
+
+// element returns what reads an element of a chunk, which the input may cut off.
+func (d *traceDecoder) element(cut bool, visit func(located) int, read func(located) (int, *fault)) func(located) int {
+	if !cut {
+		return visit
+	}
+	return func(v located) int {
+		if n := balanced(v.raw); n > 0 {
+			visit(v)
+			return n
 		}
+		d.cutShort(v, read)
+		return len(v.raw)
 	}
 }
 
-// junk counts what stands between elements and is none.
-func (d *traceDecoder) junk(n int) {
-	if n > 0 {
-		d.reject(0, &fault{Malformed, "bytes between the records that are no record"})
+// cutShort reads an element that the input cuts off: the spans before the cut
+// are whole.
+func (d *traceDecoder) cutShort(v located, read func(located) (int, *fault)) {
+	if whole := mend(v.raw); whole != nil {
+		d.partial = endsBefore
+		_, _ = read(located{whole, v.at}) // what it cannot use is in the reject below
+		d.partial = nil
 	}
+	d.reject(v.at, endsInside)
 }
 
-// How deep spans lie in an element: {"spans":[{ and {"scopeSpans":[{"spans":[{.
-const (
-	jaegerSpanDepth = 2
-	otlpSpanDepth   = 4
-)
-
-// element decodes one element of a chunk. Of one that the input cuts off, the
-// spans before the cut are whole.
-func (d *traceDecoder) element(c *Chunk, v located, decode func(located) *fault, spanDepth int) {
-	if !c.Cut || balanced(v.raw) > 0 {
-		d.reject(v.at, decode(v))
-		return
-	}
-	if whole := mend(v.raw, spanDepth); whole != nil {
-		_ = decode(located{whole, v.at}) // what it cannot use is in the reject below
-	}
-	d.reject(v.at, &fault{Incomplete, "the input ends inside the record"})
-}
-
-// mend cuts an unfinished element back to its last whole span and closes its
-// brackets; nil if it has none.
-func mend(raw []byte, spanDepth int) []byte {
-	var open, kept []byte
-	end := 0
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; c {
-		case '"':
-			n := stringEnd(raw[i:])
-			if n == 0 {
-				i = len(raw)
-			}
-			i += n - 1
-		case '{', '[':
-			open = append(open, c)
-		case '}', ']':
-			if len(open) == 0 {
-				return nil
-			}
-			open = open[:len(open)-1]
-			if c == '}' && len(open) == spanDepth {
-				end, kept = i+1, append(kept[:0], open...)
-			}
-		}
-	}
-	if end == 0 {
-		return nil
-	}
-	whole := append([]byte(nil), raw[:end]...)
-	for i := len(kept) - 1; i >= 0; i-- {
-		whole = append(whole, kept[i]+2) // { and }, [ and ] lie two apart
-	}
-	return whole
-}
-
-// loneSpans decodes spans out of one large element.
+// loneSpans decodes spans out of one large element. A chunk without any stands
+// for what is wrong with the rest of the element.
 func (d *traceDecoder) loneSpans(c *Chunk) {
-	spans, context := located{c.Data, 0}, located{c.context, 0}
-	if c.contextKind == resourceSpans {
-		if bad := d.otlp.context(context); bad != nil {
-			d.reject(0, bad)
-			return
-		}
-		spans.sequence(func(v located) { d.reject(v.at, d.otlp.span(v)) })
-		return
+	d.partial = c.context.partial
+	read, bad := d.contextOf(located{c.context.text, 0}, c.context.kind)
+	if len(c.Data) == 0 && bad != nil {
+		d.tally.reject(c.context.line, c.context.offset, bad)
+	}
+	located{c.Data, 0}.sequence(d.visiting(read), d.stray)
+	d.partial = nil
+}
+
+// contextOf reads what the spans of an element refer to, and returns what reads
+// them.
+func (d *traceDecoder) contextOf(v located, kind piece) (read func(located) (int, *fault), bad *fault) {
+	if kind == resourceSpans {
+		return d.otlp.span, d.otlp.context(v)
 	}
 	var m parts
-	if err := m.read(context, valueParts); err != nil {
-		d.reject(0, jsonFault(err, false))
-		return
+	_, bad = d.parts(&m, v, valueParts)
+	d.jaeger.context(&m)
+	return d.jaeger.span, bad
+}
+
+// parts reads the members of v. After a fault, those before it are decoded, but
+// spans whose process is not among them are not.
+func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int, bad *fault) {
+	n, err := m.read(v, known)
+	if err == nil {
+		return n, nil
 	}
-	if bad := d.jaeger.context(&m); bad != nil {
-		d.reject(0, bad)
-		return
+	bad = jsonFault(err, false)
+	if r.partial == nil {
+		r.partial = bad
 	}
-	spans.sequence(func(v located) { d.reject(v.at, d.jaeger.span(v)) })
+	return n, bad
 }
 
 // valueParts are the keys that tell what a value is.
-var valueParts = map[string]bool{
-	"data": true, "result": true, "resourceSpans": true, "resource_spans": true, "errors": true,
-	"spans": true, "processes": true, "traceID": true, "spanID": true, "operationName": true,
-	"resourceMetrics": true, "resource_metrics": true, "resourceLogs": true, "resource_logs": true,
-}
+var valueParts = names(
+	"data", "result", "resourceSpans", "resource_spans", "errors", "error",
+	"spans", "processes", "traceID", "spanID", "traceId", "spanId", "trace_id", "span_id",
+	"processMap", "process_map", "process",
+	"resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs",
+)
 
-// value decodes a value by its keys: an answer, a trace, a span, OTLP.
-func (d *traceDecoder) value(v located) *fault {
-	if v.raw[0] == '[' {
-		v.each(func(e located) { d.reject(e.at, d.value(e)) })
-		return nil
+// value decodes the value at the start of v by its keys: an answer, a trace, a
+// span, OTLP.
+func (d *traceDecoder) value(v located) (n int, bad *fault) {
+	if d.depth == maxNesting {
+		return 0, &fault{Malformed, "nested too deep"}
+	}
+	if v.is() == '[' {
+		d.depth++
+		n = v.each(d.values, d.stray)
+		d.depth--
+		return n, nil
 	}
 	m := d.level()
-	defer func() { d.depth-- }()
-	if err := m.read(v, valueParts); err != nil {
-		return jsonFault(err, false)
+	before := d.partial
+	n, bad = d.parts(m, v, valueParts)
+	if bad == nil || len(m.names) > 0 {
+		bad = firstFault(bad, d.known(v, m, bad != nil))
 	}
-	return d.known(v, m)
+	d.depth, d.partial = d.depth-1, before
+	return n, bad
+}
+
+func firstFault(faults ...*fault) *fault {
+	for _, f := range faults {
+		if f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // level returns the members for the next level of nesting.
 func (d *traceDecoder) level() *parts {
-	if d.depth == len(d.nested) {
+	for d.depth >= len(d.nested) {
 		d.nested = append(d.nested, parts{})
 	}
 	d.depth++
 	return &d.nested[d.depth-1]
 }
 
-func (d *traceDecoder) known(v located, m *parts) *fault {
-	if list, ok := m.get("errors"); ok && len(list.raw) > 2 && d.tally.AnswerErrors == "" && list.raw[0] == '[' {
-		d.tally.AnswerErrors = string(list.raw)
-	}
-	for _, name := range [...]string{"data", "result"} {
-		if inner, ok := m.get(name); ok {
-			return d.inner(inner)
-		}
-	}
-	for _, name := range [...]string{"resourceSpans", "resource_spans"} {
-		if array, ok := m.get(name); ok {
-			array.each(func(e located) { d.reject(e.at, d.otlp.resourceSpans(e)) })
+// known decodes a value whose members were read; broken tells that not all of
+// them were.
+func (d *traceDecoder) known(v located, m *parts, broken bool) *fault {
+	d.answerErrors(m)
+	for _, name := range m.names {
+		if is, known := tells(name); known && is == holdsValues {
+			d.members(m)
 			return nil
+		} else if known {
+			return d.traceOrSpan(v, m, broken)
 		}
 	}
 	switch {
@@ -196,22 +209,51 @@ func (d *traceDecoder) known(v located, m *parts) *fault {
 		d.tally.blank()
 		d.tally.OtherSignals++
 		return nil
-	case m.has("spans"):
-		return d.jaeger.trace(m)
-	case m.has("spanID"):
-		clear(d.jaeger.processes)
-		d.jaeger.traceID = nil
-		return d.jaeger.span(v)
+	case m.others == 0 && m.has("errors", "error"):
+		return nil
+	case len(m.names)+m.others == 0 && !broken:
+		d.tally.blank() // an empty message of OTLP
+		return nil
 	}
 	return &fault{NotARecord, "neither a trace nor a span"}
 }
 
-// inner is the value of data or result; null holds nothing.
-func (d *traceDecoder) inner(v located) *fault {
-	if c := v.raw[0]; c != '{' && c != '[' {
-		return nil
+func (d *traceDecoder) answerErrors(m *parts) {
+	for _, name := range [...]string{"errors", "error"} {
+		if v, ok := m.get(name); ok && d.tally.AnswerErrors == "" {
+			d.tally.AnswerErrors = shownErrors(v.raw)
+		}
 	}
-	return d.value(v)
+}
+
+// members decodes the members of a container, in their order.
+func (d *traceDecoder) members(m *parts) {
+	for i, name := range m.names {
+		v := m.values[i]
+		switch name {
+		case "data", "result":
+			if c := v.is(); c == '{' || c == '[' {
+				d.values(v)
+			}
+		case "resourceSpans", "resource_spans":
+			v.each(d.resources, d.stray)
+		}
+	}
+}
+
+func (d *traceDecoder) traceOrSpan(v located, m *parts, broken bool) *fault {
+	switch {
+	case m.has("spans"):
+		d.jaeger.trace(m)
+		return nil
+	case broken:
+		return nil // the fault is known
+	case m.has("spanID", "spanId", "span_id"):
+		d.jaeger.context(&parts{})
+		_, bad := d.jaeger.span(v)
+		return bad
+	}
+	return &fault{NotARecord, "neither a trace nor a span"}
 }
 
 // spanHop names a hop of a trace.

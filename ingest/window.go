@@ -10,11 +10,17 @@ import (
 // so places in it are counted from pos.
 type window struct {
 	r      io.Reader
+	room   int // of the next buffer, at least
+	most   int // that room grows to
 	buf    []byte
 	pos    int
 	line   int64
 	offset int64
 	err    error // of the stream, once it ended
+}
+
+func newWindow(r io.Reader) window {
+	return window{r: r, room: 64 << 10, most: 2 * chunkSize, line: 1}
 }
 
 // more reads on; false at the end of the stream.
@@ -33,25 +39,28 @@ func (w *window) more() bool {
 // move makes room: what is ahead goes to the start of a new buffer.
 func (w *window) move() {
 	ahead := w.ahead()
-	w.buf = append(make([]byte, 0, max(2*len(ahead), 2*chunkSize)), ahead...)
-	w.pos = 0
+	w.buf = append(make([]byte, 0, max(2*len(ahead), w.room)), ahead...)
+	w.pos, w.room = 0, min(2*w.room, w.most)
 }
 
 // ahead is what was read from pos on.
 func (w *window) ahead() []byte { return w.buf[w.pos:] }
 
-// atLeast reads until n bytes are there from pos on, or the stream ends.
-func (w *window) atLeast(n int) {
-	for len(w.ahead()) < n && w.more() {
+// atLeast reads until n bytes are there from pos on; false where the stream
+// ends before.
+func (w *window) atLeast(n int) bool {
+	for len(w.ahead()) < n {
+		if !w.more() {
+			return false
+		}
 	}
+	return true
 }
 
 // peek returns the byte at pos.
 func (w *window) peek() (byte, bool) {
-	for w.pos >= len(w.buf) {
-		if !w.more() {
-			return 0, false
-		}
+	if !w.atLeast(1) {
+		return 0, false
 	}
 	return w.buf[w.pos], true
 }
@@ -63,6 +72,12 @@ func (w *window) skip(n int) {
 	w.offset += int64(n)
 }
 
+// skipAll moves to the end of what was read.
+func (w *window) skipAll() { w.skip(len(w.ahead())) }
+
+// place is where the window stands.
+func (w *window) place() place { return place{w.line, w.offset} }
+
 // space moves past white space and byte order marks.
 func (w *window) space() {
 	for {
@@ -70,13 +85,9 @@ func (w *window) space() {
 		switch {
 		case !ok:
 			return
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		case white(c):
 			w.skip(1)
-		case c == byteOrderMark[0]:
-			w.atLeast(len(byteOrderMark))
-			if !bytes.HasPrefix(w.buf[w.pos:], byteOrderMark) {
-				return
-			}
+		case c == byteOrderMark[0] && w.atLeast(len(byteOrderMark)) && bytes.HasPrefix(w.ahead(), byteOrderMark):
 			w.skip(len(byteOrderMark))
 		default:
 			return
@@ -84,25 +95,40 @@ func (w *window) space() {
 	}
 }
 
-// take moves on by n bytes and gives them away: the window never writes to what
-// lies before pos again, and moves to another buffer when this one is full.
+// white reports whether c is white space in JSON.
+func white(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// take moves on by n bytes and gives them away: the window goes on behind them.
 func (w *window) take(n int) []byte {
 	taken := w.buf[w.pos : w.pos+n : w.pos+n]
 	w.skip(n)
+	w.buf, w.pos = w.ahead(), 0
 	return taken
 }
 
-// token reads on until end finds the end of what starts at pos, and returns it.
-// ok is false where the stream ends before.
-func (w *window) token(end func([]byte) int) (text []byte, ok bool) {
+// find returns where the token at from ends, counted from pos: scan is fed all
+// of it, piece by piece. ok is false where the stream ends before.
+func (w *window) find(from int, scan func([]byte) (n int, done bool)) (end int, ok bool) {
+	end = from
 	for {
-		if n := end(w.ahead()); n > 0 {
-			text = w.ahead()[:n]
-			w.skip(n)
-			return text, true
+		n, done := scan(w.ahead()[end:])
+		end += n
+		if done {
+			return end, true
 		}
 		if !w.more() {
-			return nil, false
+			return end, false
 		}
 	}
+}
+
+// token moves past the token at pos and returns it.
+func (w *window) token(scan func([]byte) (n int, done bool)) (text []byte, ok bool) {
+	end, ok := w.find(0, scan)
+	if !ok {
+		return nil, false
+	}
+	text = w.ahead()[:end]
+	w.skip(end)
+	return text, true
 }

@@ -56,7 +56,8 @@ type Case struct {
 type worst struct {
 	limit     int
 	byOverrun bool
-	list      []Case // sorted, worst first
+	list      []Case // the first ones sorted, worst first, then what came since
+	sorted    int
 }
 
 // figure is what cases are ranked by.
@@ -67,10 +68,12 @@ func (w *worst) figure(overrun, wasted int64) int64 {
 	return wasted
 }
 
+func (w *worst) figureOf(c *Case) int64 { return w.figure(c.Overrun, c.Wasted) }
+
 // consider keeps a case that is among the worst. Most are not, so a case is only
 // written out when it may be.
 func (w *worst) consider(kind Kind, over, wasted int64, t *spans.Trace, p, c int32) {
-	if w.limit <= 0 || len(w.list) == w.limit && w.figure(over, wasted) < w.figure(w.list[w.limit-1].Overrun, w.list[w.limit-1].Wasted) {
+	if w.limit <= 0 || w.sorted == w.limit && w.figure(over, wasted) < w.figureOf(&w.list[w.limit-1]) {
 		return
 	}
 	child := &t.Spans[c]
@@ -97,20 +100,26 @@ func hostOf(t *spans.Trace, i int32) string {
 	return t.Hosts[t.Spans[i].Host]
 }
 
+// add keeps a case; as many as the limit wait to be sorted in.
 func (w *worst) add(c Case) {
-	at, _ := slices.BinarySearchFunc(w.list, c, w.compare)
-	if at >= w.limit {
-		return
+	w.list = append(w.list, c)
+	if len(w.list)-w.limit >= w.limit {
+		w.sort()
 	}
-	w.list = slices.Insert(w.list, at, c)
-	if len(w.list) > w.limit {
-		w.list = w.list[:w.limit]
-	}
+}
+
+// sort drops what is not among the worst, and returns the rest.
+func (w *worst) sort() []Case {
+	slices.SortFunc(w.list, w.compare)
+	w.sorted = min(len(w.list), max(0, w.limit))
+	clear(w.list[w.sorted:])
+	w.list = w.list[:w.sorted]
+	return w.list
 }
 
 func (w *worst) compare(a, b Case) int {
 	return cmp.Or(
-		cmp.Compare(w.figure(b.Overrun, b.Wasted), w.figure(a.Overrun, a.Wasted)),
+		cmp.Compare(w.figureOf(&b), w.figureOf(&a)),
 		cmp.Compare(a.Trace, b.Trace), compareEnds(a.Child, b.Child), compareEnds(a.Parent, b.Parent),
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset))
 }

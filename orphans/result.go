@@ -236,7 +236,7 @@ func (w *Watch) cutOrders() []CutOrder {
 
 // items says of the worst cases how sure they are.
 func (w *Watch) items() []Case {
-	items := slices.Clone(w.cases.list)
+	items := slices.Clone(w.cases.sort())
 	for i := range items {
 		items[i].Sure, items[i].Evidence = w.sure(&items[i])
 	}

@@ -38,7 +38,7 @@ func (w *world) span(s testSpan) int {
 func (w *world) play() (observed []testSpan) {
 	w.list, w.truth = w.list[:0], map[int]Kind{}
 	w.traces++
-	w.serve(job{start: 1000, depth: 4})
+	w.serve(job{start: 1000, depth: 3})
 	for _, s := range w.list {
 		if w.random.Float64() < w.loss {
 			continue
@@ -176,7 +176,7 @@ func (s score) String() string {
 }
 
 func TestPrecisionAndRecall(t *testing.T) {
-	traces := 1500
+	traces := 600
 	if testing.Short() {
 		traces = 200
 	}

@@ -121,7 +121,7 @@ func (w *Watch) Merge(o *Watch) {
 	for hop, ns := range o.wasted {
 		w.wasted[here(hop)] = plus(w.wasted[here(hop)], ns)
 	}
-	for _, c := range o.cases.list {
+	for _, c := range o.cases.sort() {
 		w.cases.add(c)
 	}
 }

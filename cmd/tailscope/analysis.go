@@ -40,6 +40,9 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	rules := p.ingest.Fields
 	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)})
+	if p.infer {
+		t.InferNesting()
+	}
 	if rules.On(ingest.RuleBelow) {
 		t.PassUpCuts()
 	}
@@ -69,6 +72,9 @@ func (p *plan) report(f *found) *report.Report {
 	}
 	verdict := f.watch.Verdict(p.sampling)
 	describeTraces(&r.Input, f, verdict)
+	if p.infer && verdict.Kind == sampling.None {
+		r.Input.Sampling.Evidence = "a hop log, read as traces, holds every attempt unless told otherwise"
+	}
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	hops := f.set.Results(buckets.Query{
@@ -77,6 +83,7 @@ func (p *plan) report(f *found) *report.Report {
 	})
 	if f.orphans != nil {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})
+		found.Inferred = p.infer && found.Checkable
 		r.Orphans = &found
 		f.addServerSide(hops, p.quantiles)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/sampling"
 	"golang.org/x/term"
 )
 
@@ -32,6 +33,7 @@ type options struct {
 	maxLine      string
 
 	hopName       string
+	inferNesting  bool
 	matchMessages bool
 	truncatedIf   []string
 	notRules      []string
@@ -65,7 +67,7 @@ func newOptions(s streams) *options { return &options{streams: s, sections: sect
 // flags declares the flags of the commands that read input.
 func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
-	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error; repeatable")
+	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+ingest.SettableFields()+"; repeatable")
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
@@ -73,6 +75,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "256MiB", "longest line that is read; longer ones are rejected")
 
+	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times: an attempt lies under the attempt of another hop of its chain in which it starts")
 	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
 	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as truncated")
 	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of a truncated attempt: `KEY=VALUE`; repeatable")
@@ -113,6 +116,7 @@ type plan struct {
 	jobs       int
 	verbose    bool
 	memory     int64
+	infer      bool
 	tempDir    string
 	sampling   samplingFlag
 	sections   sections
@@ -132,7 +136,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections}
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
 	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -143,7 +147,7 @@ func (o *options) plan(args []string) (*plan, error) {
 
 func (o *options) planInput(p *plan) error {
 	c := ingest.FieldConfig{
-		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, WeightKey: o.weightField,
+		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
 		Rules: ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules},
 	}
 	for _, s := range o.fields {
@@ -188,6 +192,9 @@ func (o *options) planTraces(p *plan) error {
 		return err
 	}
 	p.sampling.WeightField = o.weightField
+	if o.inferNesting && p.sampling.Kind == "" {
+		p.sampling.Kind = sampling.None // a log, though it is read as traces
+	}
 	p.memory = defaultMemory()
 	if o.memory != "" {
 		n, err := parseBytes(o.memory)

@@ -1,0 +1,293 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Jaeger's protobuf: a Trace, a Batch and a SpansResponseChunk all have their
+// spans in field 1; field 2 is a trace's process table or a batch's process.
+const (
+	fieldSpan    = 1
+	fieldProcess = 2 // of a trace: one entry of its table
+)
+
+// Fields of a span.
+const (
+	spanDuration = 7
+	spanProcess  = 10
+)
+
+// messages cuts a stream of protobuf messages, one after the other or each in
+// the frame of gRPC, into chunks of whole fields. Messages have no end of their
+// own: a span after a process starts the next. A message of spans that have
+// their process inside is streamed; one with its processes at its end is held,
+// up to --max-line bytes.
+type messages struct {
+	window
+	file  *File
+	seq   int
+	size  int // of a chunk, about
+	ended bool
+}
+
+func newMessages(f *File) *messages {
+	return &messages{window: newWindow(f.head), file: f, size: chunkSize}
+}
+
+func (m *messages) count() int { return m.seq }
+
+// next returns the next chunk, io.EOF after the last.
+func (m *messages) next() (*Chunk, error) {
+	for !m.ended {
+		first, ok := m.peek()
+		switch {
+		case !ok:
+			m.end()
+		case first <= 1: // no field has the number 0
+			if c := m.frame(); c != nil {
+				return c, nil
+			}
+		default:
+			return m.message(), nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// end is the end of the stream.
+func (m *messages) end() {
+	m.ended = true
+	if m.err != nil && !errors.Is(m.err, io.EOF) {
+		m.file.fail(m.err)
+	}
+}
+
+// frame cuts off one frame of gRPC: a flag, a length of four bytes, a message.
+func (m *messages) frame() *Chunk {
+	const header = 5
+	if !m.atLeast(header) {
+		return m.cut()
+	}
+	compressed := m.ahead()[0] == 1
+	n := int(binary.BigEndian.Uint32(m.ahead()[1:]))
+	switch {
+	case n > m.file.maxLine:
+		return m.overlong(header + n)
+	case n == 0:
+		m.skip(header)
+		return nil
+	}
+	whole := m.atLeast(header + n)
+	m.skip(header)
+	c := m.chunk(min(n, len(m.ahead())))
+	if c.Cut = !whole; c.Cut {
+		c.partial = endsBefore
+	}
+	if compressed {
+		inflate(c)
+	}
+	return c
+}
+
+// inflate undoes the compression of a message.
+func inflate(c *Chunk) {
+	c.apart = true
+	z, err := gzip.NewReader(bytes.NewReader(c.Data))
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(z, int64(c.File.maxLine)+1))
+	}
+	switch {
+	case err != nil && !c.Cut:
+		c.bad = &fault{Malformed, "a compressed message: " + err.Error()}
+	case len(data) > c.File.maxLine:
+		c.bad = overlong(int64(len(data)))
+	}
+	c.Data = data
+}
+
+// message collects fields until a chunk is full or the message ends.
+func (m *messages) message() *Chunk {
+	n, inline := 0, true
+	var last wireField
+	for {
+		f, err := m.field(n)
+		switch {
+		case err == nil && f.number == fieldSpan && last.number > fieldSpan && n > 0:
+			return m.chunk(n)
+		case err == nil && n+f.size > m.file.maxLine && n > 0:
+			return m.partial(n, &fault{LineTooLong, "the message is larger than --max-line, and the process of the span is at its end"})
+		case err == nil && f.size > m.file.maxLine:
+			return m.overlong(f.size)
+		case err == nil && m.atLeast(n+f.size):
+			last, inline = f, inline && (f.number != fieldSpan || hasField(m.ahead()[n+f.header:n+f.size], spanProcess))
+			n += f.size
+		case n > 0 && errors.Is(err, io.EOF):
+			return m.chunk(n)
+		case n > 0:
+			return m.partial(n, endsBefore)
+		default:
+			return m.broken(err)
+		}
+		if n >= m.size && inline && last.number == fieldSpan {
+			return m.chunk(n)
+		}
+	}
+}
+
+// partial is a chunk of spans whose processes are not known.
+func (m *messages) partial(n int, why *fault) *Chunk {
+	c := m.chunk(n)
+	c.partial = why
+	return c
+}
+
+// broken is the end of what can be read: a field that the input cuts off, or
+// bytes that are none, after which no other can be found.
+func (m *messages) broken(err error) *Chunk {
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		return m.cut()
+	}
+	c := m.chunk(0)
+	c.bad = &fault{Malformed, err.Error()}
+	m.file.fail(fmt.Errorf("at byte %d: %w", m.offset, err))
+	m.ended = true
+	return c
+}
+
+// cut is a field or a frame that the input cuts off.
+func (m *messages) cut() *Chunk {
+	c := m.chunk(0)
+	c.bad = endsInside
+	m.skipAll()
+	return c
+}
+
+// overlong leaves out the next n bytes.
+func (m *messages) overlong(n int) *Chunk {
+	c := m.chunk(0)
+	c.bad = overlong(int64(n))
+	for n > 0 {
+		if !m.atLeast(1) {
+			c.bad = endsInside
+			break
+		}
+		step := min(n, len(m.ahead()))
+		m.skip(step)
+		n -= step
+	}
+	return c
+}
+
+// chunk cuts off the next n bytes. A binary input has no lines: all is on its
+// first.
+func (m *messages) chunk(n int) *Chunk {
+	c := &Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, binary: true}
+	c.Data = m.take(n)
+	m.seq++
+	return c
+}
+
+// field reads the field at from; its content may not be there yet.
+func (m *messages) field(from int) (wireField, error) {
+	m.atLeast(from + 2*binary.MaxVarintLen64)
+	return readField(m.ahead()[from:])
+}
+
+// wireField is one field of a message.
+type wireField struct {
+	number       int
+	bytes        bool // the content is a text or a message
+	header, size int  // of what stands before the content, and of all
+}
+
+var errNotField = errors.New("no field of a protobuf message")
+
+// readField reads the head of the field at the start of b: io.EOF where b is
+// empty, io.ErrUnexpectedEOF where b ends inside it.
+func readField(b []byte) (f wireField, err error) {
+	if len(b) == 0 {
+		return f, io.EOF
+	}
+	tag, n := binary.Uvarint(b)
+	if bad := varintFault(n); bad != nil {
+		return f, bad
+	}
+	if f.number = int(tag >> 3); tag>>3 == 0 || tag>>3 >= 1<<29 {
+		return f, errNotField
+	}
+	switch f.header = n; tag & 7 {
+	case 0:
+		_, n := binary.Uvarint(b[f.header:])
+		f.size = f.header + n
+		return f, varintFault(n)
+	case 1:
+		f.size = f.header + 8
+	case 2:
+		length, n := binary.Uvarint(b[f.header:])
+		if bad := varintFault(n); bad != nil {
+			return f, bad
+		}
+		if length > maxField {
+			return f, errNotField
+		}
+		f.bytes = true
+		f.header += n
+		f.size = f.header + int(length)
+	case 5:
+		f.size = f.header + 4
+	default:
+		return f, errNotField
+	}
+	return f, nil
+}
+
+// maxField is the longest content that protobuf allows.
+const maxField = 1<<31 - 1
+
+func varintFault(n int) error {
+	switch {
+	case n == 0:
+		return io.ErrUnexpectedEOF
+	case n < 0:
+		return errNotField
+	}
+	return nil
+}
+
+// hasField reports whether a message has a field of that number.
+func hasField(b []byte, number int) bool {
+	found := false
+	_ = eachField(b, func(f wireField, _ int) { found = found || f.number == number })
+	return found
+}
+
+// eachField calls visit for each field of a message and its place.
+func eachField(b []byte, visit func(f wireField, at int)) error {
+	for at := 0; at < len(b); {
+		f, err := readField(b[at:])
+		if err == nil && at+f.size > len(b) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return &brokenField{at, err}
+		}
+		visit(f, at)
+		at += f.size
+	}
+	return nil
+}
+
+// brokenField is a fault of a message and its place.
+type brokenField struct {
+	at  int
+	err error
+}
+
+func (e *brokenField) Error() string { return e.err.Error() }

@@ -1,0 +1,247 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// traceHow is the way in which a test reads traces; the zero value is the tool's
+// without any flag.
+type traceHow struct {
+	format  string
+	rules   RuleConfig
+	hopName string
+	by      string
+	weight  string
+	maxLine int
+	sizes   *sizes
+}
+
+// sizes are those of the cutting into chunks.
+type sizes struct {
+	oneByte            bool // a read gives one byte
+	room, chunk, large int
+}
+
+// manySizes bring every place of a small input to the end of a window, of a
+// chunk and of what is held whole.
+var manySizes = []sizes{
+	{true, 1, 1, 1 << 20}, {true, 1, 1, 0}, {true, 2, 3, 16}, {false, 1, 7, 40}, {true, 7, 64, 100}, {false, 64, 1 << 20, 0}, {true, 64, 200, 300}, {false, 4096, 1, 1},
+}
+
+// spanRow is a row as a test reads it back. The zero value of a field is the
+// usual: no parent, completed, no host.
+type spanRow struct {
+	Hop, Service, Operation string
+	Kind                    string
+	Trace, Span, Parent     string
+	Start                   int64 // ns
+	NoStart                 bool
+	Duration                time.Duration
+	End                     string // "truncated own"; "" for completed
+	Marked                  bool
+	Ties                    string // "async retry shifted"
+	Host                    string
+	Shift                   time.Duration
+	Weight                  float64
+	Stratum                 string
+	Resolution              uint8
+	Line, Offset            int64
+}
+
+// traced is what an input became.
+type traced struct {
+	rows    []spanRow
+	digests []uint64
+	rejects []Reject
+	summary Summary
+	damage  error
+	err     error
+}
+
+func (h traceHow) config(t testing.TB) Config {
+	t.Helper()
+	f := fieldsOf(t, FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight, Rules: h.rules})
+	return Config{Fields: f, Format: h.format, MaxLine: h.maxLine}
+}
+
+// readTraces reads an input as the tool does.
+func readTraces(t testing.TB, h traceHow, in string) (d traced) {
+	t.Helper()
+	c := h.config(t)
+	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
+	if err != nil {
+		return traced{err: err}
+	}
+	defer f.Close()
+	h.sizes.set(f)
+	ledger := NewLedger()
+	ledger.Open(f)
+	d.read(t, c, f, ledger)
+	ledger.Done(f)
+	d.summary, d.damage = ledger.Summary(false), f.Damage()
+	if s := d.summary; s.Accepted != int64(len(d.rows)) || s.Rejected != int64(len(d.rejects)) {
+		t.Errorf("%d accepted and %d rejected, but %d rows and %d rejects", s.Accepted, s.Rejected, len(d.rows), len(d.rejects))
+	}
+	return d
+}
+
+// set starts the cutting anew with these sizes; to recognise JSON lines, much of
+// the input was read already.
+func (s *sizes) set(f *File) {
+	if s == nil {
+		return
+	}
+	again := func(w *window) {
+		var r io.Reader = io.MultiReader(bytes.NewReader(w.ahead()), w.r)
+		if s.oneByte {
+			r = iotest.OneByteReader(r)
+		}
+		*w = newWindow(r)
+		w.room, w.most = s.room, s.room
+	}
+	switch c := f.chunks.(type) {
+	case *documents:
+		again(&c.window)
+		c.size, c.large = s.chunk, s.large
+	case *documentLine:
+		c.size = s.chunk
+	case *messages:
+		again(&c.window)
+		c.size = s.chunk
+	}
+}
+
+// read decodes all chunks, as a Decoder does, but without the cost of a batch.
+func (d *traced) read(t testing.TB, c Config, f *File, ledger *Ledger) {
+	sink := &rowSink{traced: d, fields: c.Fields, names: []string{""}}
+	var dec decoder
+	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
+		sink.tally = &Tally{Chunk: chunk, keepAll: true}
+		if dec == nil {
+			dec = f.format.newDecoder(c.Fields, 0)
+		}
+		if chunk.skipped > 0 {
+			sink.tally.reject(chunk.Line, chunk.Offset, overlong(chunk.skipped))
+		} else {
+			dec.decode(chunk, sink.tally, sink)
+		}
+		d.rejects = append(d.rejects, sink.tally.Rejects...)
+		if err := ledger.Add(sink.tally); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// rowSink takes spans as they come.
+type rowSink struct {
+	*traced
+	fields *Fields
+	tally  *Tally
+	names  []string
+}
+
+func (s *rowSink) attempt(*record, *spans.Row, []byte) { s.tally.acceptSpan() }
+func (s *rowSink) stratum(name []byte) int32           { return s.host(name) }
+
+func (s *rowSink) host(name []byte) int32 {
+	s.names = append(s.names, string(name))
+	return int32(len(s.names) - 1)
+}
+
+func (s *rowSink) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
+	s.tally.acceptSpan()
+	hop := s.fields.spanHop(string(service), string(operation), kind)
+	r := spanRow{
+		Hop: hop.Name, Service: hop.Service, Operation: hop.Operation, Kind: hop.Kind.String(),
+		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,
+		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Shift: time.Duration(row.Shift),
+		Weight: row.Weight, Stratum: s.names[row.Stratum], Resolution: row.Resolution, Line: row.Line, Offset: row.Offset,
+		End: strings.TrimPrefix(ending(row.Outcome, row.CutBy, row.Failure), "completed"), Ties: tiesText(row.Ties),
+	}
+	if row.Trace != nil {
+		r.Trace = string(row.Trace)
+	}
+	if row.SpanText != nil {
+		r.Span = string(row.SpanText)
+	}
+	if row.Parent != 0 {
+		r.Parent = row.Parent.String()
+	}
+	s.rows, s.digests = append(s.rows, r), append(s.digests, row.Digest)
+	if row.HasDuration != (row.Outcome != spans.Unfinished) || row.Duration < 0 || row.Span == 0 || row.TraceID.IsZero() || row.Start < 0 && !row.Ties.Has(spans.Shifted) {
+		panic(fmt.Sprintf("an invalid row: %+v", *row))
+	}
+}
+
+func tiesText(ties spans.Ties) string {
+	var words []string
+	for _, w := range []struct {
+		tie  spans.Ties
+		name string
+	}{{spans.Async, "async"}, {spans.MarkedRetry, "retry"}, {spans.Shifted, "shifted"}} {
+		if ties.Has(w.tie) {
+			words = append(words, w.name)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// readAnyhow reads an input with windows, chunks and limits of many sizes, fails
+// the test where what comes out differs, and returns it.
+func readAnyhow(t testing.TB, h traceHow, in string) traced {
+	t.Helper()
+	want := readTraces(t, h, in)
+	for _, s := range manySizes {
+		h.sizes = &s
+		got := readTraces(t, h, in)
+		if !reflect.DeepEqual(want.parts(), got.parts()) {
+			t.Fatalf("%s\nwith sizes %+v:\n%s", in, s, cmp.Diff(want.parts(), got.parts()))
+		}
+	}
+	return want
+}
+
+func (d traced) parts() []any {
+	return []any{d.rows, d.digests, d.rejects, d.summary, fmt.Sprint(d.damage), fmt.Sprint(d.err)}
+}
+
+// oneSpan reads an input of one valid span.
+func oneSpan(t testing.TB, h traceHow, in string) spanRow {
+	t.Helper()
+	d := readAnyhow(t, h, in)
+	if d.err != nil || len(d.rows) != 1 || len(d.rejects) > 0 {
+		t.Fatalf("%s\n gives %d rows, rejects %v, error %v", in, len(d.rows), d.rejects, d.err)
+	}
+	return d.rows[0]
+}
+
+// refused returns the refusal of an input, "" where it was not refused.
+func (d traced) refused() string {
+	var r *RefusedError
+	if errors.As(d.err, &r) {
+		return r.What
+	}
+	return ""
+}
+
+// warned reports whether there is a warning of that code, and its text.
+func (d traced) warned(code string) string {
+	for _, w := range d.summary.Warnings {
+		if w.Code == code {
+			return w.Text
+		}
+	}
+	return ""
+}

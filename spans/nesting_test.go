@@ -1,0 +1,73 @@
+package spans
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// nested builds a trace of spans given as "hop start-end" in ms and returns
+// "hop<-parent" of each in the order given.
+func nested(t *testing.T, lines ...string) string {
+	t.Helper()
+	hops := map[string]int32{}
+	var table []Hop
+	var spans []Span
+	for i, line := range lines {
+		var hop string
+		var from, to int64
+		if _, err := fmt.Sscanf(line, "%s %d-%d", &hop, &from, &to); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := hops[hop]; !ok {
+			hops[hop] = int32(len(table))
+			table = append(table, Hop{Name: hop})
+		}
+		spans = append(spans, Span{ID: SpanID(i + 1), Hop: hops[hop], Start: from * 1e6, Duration: (to - from) * 1e6, Flags: HasStart | HasDuration})
+	}
+	tr := NewTrace(TraceID{Lo: 1}, spans, table, []string{""})
+	tr.InferNesting()
+	parts := make([]string, len(lines))
+	for i := range tr.Spans {
+		parent := "root"
+		if p := tr.Parents[i]; p >= 0 {
+			parent = tr.HopOf(p).Name
+		}
+		parts[tr.Spans[i].ID-1] = tr.HopOf(int32(i)).Name + "<-" + parent
+	}
+	if len(tr.TopDown()) != len(lines) {
+		t.Errorf("top down lists %d of %d", len(tr.TopDown()), len(lines))
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestNestingIsInferredFromTimes(t *testing.T) {
+	for _, c := range []struct {
+		want  string
+		lines []string
+	}{
+		{"a<-root b<-a c<-b", []string{"a 0-100", "b 10-90", "c 20-30"}},
+		{"a<-root b<-a b<-a", []string{"a 0-100", "b 10-40", "b 50-90"}},                 // retries are no parents of each other
+		{"a<-root b<-a c<-b", []string{"a 0-100", "b 10-50", "c 40-200"}},                // runs on after both
+		{"a<-root b<-root", []string{"a 0-100", "b 100-150"}},                            // starts when the other ended
+		{"a<-root b<-a", []string{"a 0-100", "b 0-50"}},                                  // together: the longer is outside
+		{"b<-a a<-root", []string{"b 0-50", "a 0-100"}},                                  // whatever the order
+		{"a<-root a<-root", []string{"a 0-100", "a 10-90"}},                              // the same hop is never a parent
+		{"a<-root b<-a c<-a", []string{"a 0-100", "b 10-20", "c 30-40"}},                 // b had ended
+		{"a<-root b<-a a<-root", []string{"a 0-30", "b 1-41", "a 32-60"}},                // a retry of a while its first b still runs
+		{"a<-root b<-a b<-a c<-b", []string{"a 0-100", "b 10-90", "b 20-80", "c 30-40"}}, // the one that started last
+	} {
+		if got := nested(t, c.lines...); got != c.want {
+			t.Errorf("%v: %s, want %s", c.lines, got, c.want)
+		}
+	}
+}
+
+func TestSpansWithoutATimeStayRoots(t *testing.T) {
+	tr := NewTrace(TraceID{Lo: 1}, []Span{{ID: 1, Hop: 0}, {ID: 2, Hop: 1, Start: 5, Duration: 5, Flags: HasStart | HasDuration}},
+		[]Hop{{Name: "a"}, {Name: "b"}}, []string{""})
+	tr.InferNesting()
+	if len(tr.Roots) != 2 {
+		t.Errorf("roots %v", tr.Roots)
+	}
+}
