@@ -81,57 +81,18 @@ func (s *jsonScanner) space() {
 
 // object reads {…}; known says whether its keys may be known ones.
 func (s *jsonScanner) object(known bool) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fault("nested too deep")
-	}
-	s.i++
-	s.space()
-	if s.peek() == '}' {
-		return s.close()
-	}
-	for {
-		if err := s.member(known); err != nil {
-			return err
+	return s.members(func(name []byte) error {
+		if known {
+			return s.value(name)
 		}
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.i++
-			s.space()
-		case '}':
-			return s.close()
-		default:
-			return s.fault("expected , or }")
-		}
-	}
+		return s.skip()
+	})
 }
 
 func (s *jsonScanner) close() error {
 	s.i++
 	s.depth--
 	return nil
-}
-
-func (s *jsonScanner) member(known bool) error {
-	if s.peek() != '"' {
-		return s.fault("expected a key")
-	}
-	from := s.i
-	escaped, err := s.quoted()
-	if err != nil {
-		return err
-	}
-	quoted := s.b[from:s.i]
-	s.space()
-	if s.peek() != ':' {
-		return s.fault("expected :")
-	}
-	s.i++
-	s.space()
-	if !known {
-		return s.skip()
-	}
-	return s.value(unquote(quoted, escaped))
 }
 
 // value reads the value of a key and notes it where the key is known.
@@ -210,7 +171,7 @@ func (s *jsonScanner) skip() error {
 	case c == '{':
 		return s.object(false)
 	case c == '[':
-		return s.array()
+		return s.elements(s.skip)
 	case c == '-' || c-'0' <= 9:
 		return s.number()
 	case c == 't':
@@ -221,32 +182,6 @@ func (s *jsonScanner) skip() error {
 		return s.literal("null")
 	}
 	return s.fault("expected a value")
-}
-
-func (s *jsonScanner) array() error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fault("nested too deep")
-	}
-	s.i++
-	s.space()
-	if s.peek() == ']' {
-		return s.close()
-	}
-	for {
-		s.space()
-		if err := s.skip(); err != nil {
-			return err
-		}
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.i++
-		case ']':
-			return s.close()
-		default:
-			return s.fault("expected , or ]")
-		}
-	}
 }
 
 func (s *jsonScanner) literal(word string) error {

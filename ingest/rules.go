@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/spans"
@@ -247,18 +246,6 @@ func (s *ruleSet) retry(r *record) bool {
 	}
 	d, err := parseDecimal(bytes.TrimSpace(v.raw))
 	return err == nil && !d.negative && d.mantissa != 0
-}
-
-// names lists the rules that are on, for tests and messages.
-func (s *ruleSet) names() []string {
-	var on []string
-	for _, r := range Rules {
-		if s.On(r.Name) {
-			on = append(on, r.Name)
-		}
-	}
-	slices.Sort(on)
-	return on
 }
 
 // On reports whether a rule counts in this run.

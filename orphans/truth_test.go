@@ -79,11 +79,15 @@ func (w *world) call(parent, service, now, depth int) int {
 		}
 		id := w.span(testSpan{parent: parent, start: now, hop: fmt.Sprintf("s%d/call", service), kind: client})
 		server, end := w.serve(job{id, w.random.IntN(len(w.skew)), now + queue, depth})
-		if end <= now+100 {
+		switch lost := w.random.IntN(5) == 0; {
+		case end > now+100:
+			w.leave(id, server, now+100)
+		case lost: // the answer is, and the server has long stopped
+			w.list[id-1].end, w.list[id-1].outcome = now+100, cut
+		default:
 			w.list[id-1].end = end
 			return end + 2
 		}
-		w.leave(id, server, now+100)
 		now += 120
 	}
 	return now
