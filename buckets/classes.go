@@ -248,3 +248,6 @@ func (c *Classes) FirstCompleted() iter.Seq2[spans.Hop, quantile.Union] {
 		}
 	}
 }
+
+// Hops returns how many hops of logs there are.
+func (c *Classes) Hops() int { return len(c.plain.hops) }

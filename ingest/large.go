@@ -38,8 +38,23 @@ type context struct {
 	place
 	text []byte
 	kind piece // of the element
+	gaps []gap
 	// partial says why text may lack a part, nil if it does not.
 	partial *fault
+}
+
+// gap is where spans were taken out of text.
+type gap struct{ at, length int }
+
+// original is the place in the element of a place in text.
+func (c *context) original(at int) int {
+	moved := at
+	for _, g := range c.gaps {
+		if g.at <= at {
+			moved += g.length
+		}
+	}
+	return moved
 }
 
 // place is a place in the input.
@@ -130,7 +145,10 @@ func (s *spool) token(c byte) (whole bool, err error) {
 		s.keep(1)
 		if isSpans {
 			s.mark()
-			return s.spans()
+			from := s.documents.offset
+			whole, err = s.spans()
+			s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(s.documents.offset - from)})
+			return whole, err
 		}
 	case '}', ']':
 		s.open = s.open[:len(s.open)-1]

@@ -19,6 +19,8 @@ type spanReader struct {
 	row   spans.Row
 	has   spanFields
 	refs  []reference
+	// apart is the element that spans come from by themselves, nil if they do not.
+	apart *context
 	// partial says why the process of a span may not be known although the
 	// source named it, nil where it is known.
 	partial *fault
@@ -30,7 +32,7 @@ func newSpanReader(f *Fields) spanReader {
 
 // begin turns to another chunk.
 func (r *spanReader) begin(c *Chunk, t *Tally, s sink) {
-	r.tally, r.sink, r.where, r.partial = t, s, newCursor(c), nil
+	r.tally, r.sink, r.where, r.partial, r.apart = t, s, newCursor(c), nil, c.context
 }
 
 // spanFields are the fields of one span as they stand in the input.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -136,6 +137,10 @@ func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int,
 	n, err := m.read(v, known)
 	if err == nil {
 		return n, nil
+	}
+	var wrong *syntaxError
+	if r.apart != nil && errors.As(err, &wrong) {
+		wrong.at = r.apart.original(wrong.at)
 	}
 	bad = jsonFault(err, false)
 	if r.partial == nil {

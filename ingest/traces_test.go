@@ -285,3 +285,70 @@ func TestBadSpansAreOneRejectEach(t *testing.T) {
 		same(t, c.span, placeless(d.rows), []spanRow{plainRow, plainRow})
 	}
 }
+
+// A table of many processes is read as one of few is, and the last of two with
+// one id counts.
+func TestManyProcessesAreTold(t *testing.T) {
+	for _, n := range []int{2, fewProcesses, fewProcesses + 1, 3 * fewProcesses} {
+		var table, list []string
+		for i := range n {
+			table = append(table, fmt.Sprintf(`"p%d":{"serviceName":"no"},"p%d":{"serviceName":"s%d"}`, i, i, i))
+			list = append(list, strings.Replace(uiSpan, "p1", fmt.Sprint("p", i), 1))
+		}
+		list = append(list, strings.Replace(uiSpan, "p1", "other", 1))
+		in := `{"spans":[` + strings.Join(list, ",") + `],"processes":{` + strings.Join(table, ",") + `}}`
+		d := readTraces(t, traceHow{}, in+in)
+		if len(d.rows) != 2*n+2 {
+			t.Fatalf("%d rows", len(d.rows))
+		}
+		for i, r := range d.rows {
+			want := fmt.Sprint("s", i%(n+1))
+			if i%(n+1) == n {
+				want = "unknown-service"
+			}
+			same(t, "service", r.Service, want)
+		}
+	}
+}
+
+// Where the part that names the process is broken, its spans are rejects and not
+// those of an unknown service. Spans that name theirs themselves are read.
+func TestSpansWithoutTheirProcessAreRejects(t *testing.T) {
+	lone := strings.Replace(uiLone, `"a1"`, `"a2"`, 1)
+	for _, c := range []struct {
+		in, details string
+		rows        int
+	}{
+		{`{"spans":[` + uiSpan + `,` + lone + `],"processes":{"p0":{"serviceName":"x"},"p1":{"serviceName":tru}}}`, "processes: expected a value at byte 47", 1},
+		{`{"spans":[` + strings.Replace(uiSpan, "p1", "p0", 1) + `],"processes":{"p0":{"serviceName":"svc"},"p1":{,}}}`, "", 1},
+		{`{"spans":[` + uiSpan + `,` + lone + `],"processes":{"p1":{"serviceName":"svc"}},x}`, "expected a key at byte 352", 2},
+		{`{"spans":[` + uiSpan + `,` + lone + `],x,"processes":{"p1":{"serviceName":"svc"}}}`, "expected a key at byte 311|expected a key at byte 311", 1},
+		{`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"svc",}}]},"scopeSpans":[{"spans":[` + otlpSpan + `]}]}]}`, "resource: expected a key at byte 67", 0},
+		{`{"resourceSpans":[{"resource":null,"scopeSpans":[7,{"spans":[` + otlpSpan + `,null]},{"spans":5},{x}]}]}`, "neither an object nor an array|neither an object nor an array|expected a key at byte 2", 1},
+		{`{"resourceSpans":[7,{"scopeSpans":{}},{"scopeSpans":[{"spans":[` + otlpSpan + `]}],"resource":{"attributes":{}},x}]}`, "bytes between the records that are no record|expected a key at byte 183|expected a key at byte 183", 0},
+	} {
+		d := readAnyhow(t, traceHow{}, c.in)
+		details := strings.Join(pick(d.rejects, func(r Reject) string { return r.Detail }), "|")
+		same(t, c.in, details, c.details)
+		same(t, c.in, len(d.rows), c.rows)
+	}
+}
+
+// What is too large to hold is one reject, and what comes after it is read.
+func TestWhatIsTooLargeIsOneReject(t *testing.T) {
+	pad := strings.Repeat("x", 700)
+	small := &sizes{room: 64, chunk: 64, large: 0}
+	for _, c := range []struct {
+		name, in string
+		rows     int
+		reject   string
+	}{
+		{"the rest of a trace", `[{"traceID":"1a","pad":["` + pad + `"],"spans":[` + uiSpan + `],"processes":{}},` + uiTrace + `]`, 1, "1 line_too_long a line of 899 bytes: see --max-line"},
+		{"a span", strings.Replace(uiTrace, uiSpan, uiSpan+`,{"pad":"`+pad+`"},`+uiSpan, 1), 2, "172 line_too_long a line of 710 bytes: see --max-line"},
+		{"the end is missing", `[{"traceID":"1a","spans":[],"pad":["` + pad + `",{"a":`, 0, "1 line_too_long a line of 742 bytes: see --max-line"},
+	} {
+		d := readTraces(t, traceHow{maxLine: 500, sizes: small, format: "jaeger"}, c.in)
+		same(t, c.name, strings.Join(pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Offset, " ", r.Reason, " ", r.Detail) }), "|"), c.reject)
+		same(t, c.name, len(d.rows), c.rows)
+	}
+}

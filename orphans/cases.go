@@ -118,9 +118,14 @@ func (w *worst) sort() []Case {
 }
 
 func (w *worst) compare(a, b Case) int {
+	if c := cmp.Compare(w.figureOf(&b), w.figureOf(&a)); c != 0 {
+		return c
+	}
+	if c := cmp.Or(cmp.Compare(a.Trace, b.Trace), cmp.Compare(a.Child.Span, b.Child.Span)); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		cmp.Compare(w.figureOf(&b), w.figureOf(&a)),
-		cmp.Compare(a.Trace, b.Trace), compareEnds(a.Child, b.Child), compareEnds(a.Parent, b.Parent),
+		compareEnds(a.Child, b.Child), compareEnds(a.Parent, b.Parent),
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset))
 }
 

@@ -170,9 +170,7 @@ func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		defer b.Release()
-		if !b.Linked() {
-			set.Add(b)
-		} else if err := traces.Add(b); err != nil {
+		if err := count(b, set, traces); err != nil {
 			l.send(event{err: err})
 		}
 	}
@@ -180,6 +178,21 @@ func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
 		l.send(event{tally: decoder.Decode(c, take)})
 	}
 	decoder.Flush(take)
+}
+
+// mostHops is how many hops a log may have. Each costs some kilobytes, and a
+// field with a name for every request would fill the memory.
+const mostHops = 500_000
+
+func count(b *spans.Batch, set *buckets.Classes, traces *spans.Collector) error {
+	if b.Linked() {
+		return traces.Add(b)
+	}
+	set.Add(b)
+	if n := set.Hops(); n > mostHops {
+		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
+	}
+	return nil
 }
 
 // untilStopped yields the chunks until there are no more or the run has ended:
