@@ -15,6 +15,8 @@ type hop struct {
 	retries    part
 	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
 	unfinished uint64
+	// failedAtWall: see Config.
+	failedAtWall bool
 	// marked: the source said of some attempt how it ended. A log that writes its
 	// mark only where it is true may have hops without any; they are taken for
 	// unmarked, since a mark that is missing looks the same.
@@ -91,12 +93,27 @@ func (h *hop) add(a attempt) {
 	case spans.Truncated:
 		h.addCut(a)
 	case spans.Failed:
+		if h.atWall(a) {
+			a.cutBy = spans.Own
+			h.addCut(a)
+			return
+		}
 		p := h.part(a.retry)
 		add(&p.failed, a.duration)
 		p.failures[a.failure]++
 	default:
 		h.unfinished++
 	}
+}
+
+// atWall reports whether a failure of no known kind lies where the configured
+// timeout cuts: from 0.1 % below it to as far above as cuts are still said to
+// cover the call alone.
+func (h *hop) atWall(a attempt) bool {
+	if !h.failedAtWall || h.timeout == 0 || a.failure != spans.FailureUnknown && a.failure != spans.OtherFailure {
+		return false
+	}
+	return a.duration >= h.timeout-h.timeout/1000 && a.duration <= h.timeout+max(h.timeout/lateShare, lateNS)
 }
 
 func (h *hop) addCompleted(a attempt) {

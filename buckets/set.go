@@ -12,6 +12,9 @@ import (
 type Config struct {
 	// Timeouts are the configured ones, in nanoseconds by hop name.
 	Timeouts map[string]int64
+	// FailedAtWall tells that a failure without a kind at its configured timeout
+	// was cut by it.
+	FailedAtWall bool
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
 	// that hold a cut; 0 means DefaultMaxHeld.
 	MaxHeld int
@@ -101,7 +104,7 @@ func (s *Set) hopsOf(b *spans.Batch) []*hop {
 func (s *Set) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], resolution: unmeasured}
+		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
 		s.hops[id] = h
 	}
 	return h

@@ -44,17 +44,26 @@ type context struct {
 }
 
 // gap is where spans were taken out of text.
-type gap struct{ at, length int }
+type gap struct {
+	at, length int
+	lines      int64
+}
 
 // original is the place in the element of a place in text.
-func (c *context) original(at int) int {
-	moved := at
+func (c *context) original(at int) (moved int, lines int64) {
+	moved = at
 	for _, g := range c.gaps {
 		if g.at <= at {
-			moved += g.length
+			moved, lines = moved+g.length, lines+g.lines
 		}
 	}
-	return moved
+	return moved, lines
+}
+
+// placeOf is the place in the input of a place in text.
+func (c *context) placeOf(at int) place {
+	moved, lines := c.original(at)
+	return place{c.line + lines + int64(bytes.Count(c.text[:at], newline)), c.offset + int64(moved)}
 }
 
 // place is a place in the input.
@@ -145,9 +154,10 @@ func (s *spool) token(c byte) (whole bool, err error) {
 		s.keep(1)
 		if isSpans {
 			s.mark()
-			from := s.documents.offset
+			from := s.documents.place()
 			whole, err = s.spans()
-			s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(s.documents.offset - from)})
+			to := s.documents.place()
+			s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
 			return whole, err
 		}
 	case '}', ']':

@@ -148,6 +148,8 @@ func newCursor(c *Chunk) cursor { return cursor{chunk: c, line: c.Line} }
 
 func (c *cursor) place(at int) place {
 	switch {
+	case c.chunk.piece == loneSpans && len(c.chunk.Data) == 0:
+		return c.chunk.context.placeOf(at)
 	case c.chunk.apart:
 		return place{c.line, c.chunk.Offset}
 	case c.chunk.binary:

@@ -48,28 +48,27 @@ func (o *otlpReader) resourceSpans(v located) (n int, bad *fault) {
 		_, err = s.block()
 		return err
 	})
-	if err != nil && o.partial == nil {
-		o.partial = jsonFault(err, false)
+	if err != nil {
+		bad = o.fault(err, v.at)
+	}
+	if o.partial == nil {
+		o.partial = bad
 	}
 	for _, scopes := range o.scopes {
 		scopes.each(o.read, o.stray)
 	}
 	o.partial = before
-	if err != nil {
-		return 0, jsonFault(err, false)
-	}
-	return s.i, nil
+	return s.end(err), bad
 }
 
 // context reads the resource of an element whose spans come by themselves.
-func (o *otlpReader) context(v located) *fault {
+func (o *otlpReader) context(v located) {
 	var m parts
 	o.resource = process{}
-	_, bad := o.parts(&m, v, resourceParts)
+	o.parts(&m, v, resourceParts)
 	if r, ok := m.get("resource"); ok {
 		o.resourceAt(r)
 	}
-	return bad
 }
 
 var resourceParts = names("resource")
@@ -112,7 +111,7 @@ func (o *otlpReader) scope(v located) (n int, bad *fault) {
 		return s.passed(here)
 	})
 	if err != nil {
-		return 0, jsonFault(err, false)
+		return 0, o.fault(err, v.at)
 	}
 	return s.i, nil
 }

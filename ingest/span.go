@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"math"
 
 	"github.com/tailscope/tailscope/spans"
@@ -19,8 +20,9 @@ type spanReader struct {
 	row   spans.Row
 	has   spanFields
 	refs  []reference
-	// apart is the element that spans come from by themselves, nil if they do not.
-	apart *context
+	// rest is what is read of an element whose spans come by themselves, nil while
+	// other text is.
+	rest *context
 	// partial says why the process of a span may not be known although the
 	// source named it, nil where it is known.
 	partial *fault
@@ -32,7 +34,7 @@ func newSpanReader(f *Fields) spanReader {
 
 // begin turns to another chunk.
 func (r *spanReader) begin(c *Chunk, t *Tally, s sink) {
-	r.tally, r.sink, r.where, r.partial, r.apart = t, s, newCursor(c), nil, c.context
+	r.tally, r.sink, r.where, r.partial, r.rest = t, s, newCursor(c), nil, nil
 }
 
 // spanFields are the fields of one span as they stand in the input.
@@ -116,6 +118,17 @@ func (r *spanReader) visiting(read func(located) (n int, bad *fault)) func(locat
 		r.reject(v.at, bad)
 		return n
 	}
+}
+
+// fault is what is wrong with the value at a place.
+func (r *spanReader) fault(err error, at int) *fault {
+	var wrong *syntaxError
+	if r.rest != nil && errors.As(err, &wrong) {
+		from, _ := r.rest.original(at)
+		to, _ := r.rest.original(at + wrong.at)
+		wrong.at = to - from
+	}
+	return jsonFault(err, false)
 }
 
 // stray counts what stands where a record should, and is none.

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -110,25 +109,32 @@ func (d *traceDecoder) cutShort(v located, read func(located) (int, *fault)) {
 // loneSpans decodes spans out of one large element. A chunk without any stands
 // for what is wrong with the rest of the element.
 func (d *traceDecoder) loneSpans(c *Chunk) {
-	d.partial = c.context.partial
-	read, bad := d.contextOf(located{c.context.text, 0}, c.context.kind)
-	if len(c.Data) == 0 && bad != nil {
-		d.tally.reject(c.context.line, c.context.offset, bad)
+	d.partial, d.rest = c.context.partial, c.context
+	rest := located{c.context.text, 0}
+	switch {
+	case len(c.Data) > 0:
+		read := d.contextOf(rest, c.context.kind)
+		d.rest = nil
+		located{c.Data, 0}.sequence(d.visiting(read), d.stray)
+	case c.context.kind == resourceSpans:
+		d.resources(rest)
+	default:
+		d.values(rest)
 	}
-	located{c.Data, 0}.sequence(d.visiting(read), d.stray)
-	d.partial = nil
+	d.partial, d.rest = nil, nil
 }
 
 // contextOf reads what the spans of an element refer to, and returns what reads
 // them.
-func (d *traceDecoder) contextOf(v located, kind piece) (read func(located) (int, *fault), bad *fault) {
+func (d *traceDecoder) contextOf(v located, kind piece) (read func(located) (int, *fault)) {
 	if kind == resourceSpans {
-		return d.otlp.span, d.otlp.context(v)
+		d.otlp.context(v)
+		return d.otlp.span
 	}
 	var m parts
-	_, bad = d.parts(&m, v, valueParts)
+	d.parts(&m, v, valueParts)
 	d.jaeger.context(&m)
-	return d.jaeger.span, bad
+	return d.jaeger.span
 }
 
 // parts reads the members of v. After a fault, those before it are decoded, but
@@ -138,11 +144,7 @@ func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int,
 	if err == nil {
 		return n, nil
 	}
-	var wrong *syntaxError
-	if r.apart != nil && errors.As(err, &wrong) {
-		wrong.at = r.apart.original(wrong.at)
-	}
-	bad = jsonFault(err, false)
+	bad = r.fault(err, v.at)
 	if r.partial == nil {
 		r.partial = bad
 	}

@@ -94,6 +94,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	defer l.stop(cancel)
 	config := buckets.NewConfig(p.timeouts)
 	config.MaxWeights = sampling.MaxWeights
+	config.FailedAtWall = p.ingest.Fields.On(ingest.RuleWall)
 	for i := range p.jobs {
 		one := p.newAnalysis(config)
 		l.found = append(l.found, one)
