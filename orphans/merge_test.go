@@ -87,6 +87,18 @@ func TestResultsDoNotDependOnTheSplit(t *testing.T) {
 	})
 }
 
+func TestTheLargestSkewStays(t *testing.T) {
+	for _, outs := range [][]int{{10, 40}, {40, 10}} {
+		w := watchOf(usual, testSpan{id: 1, end: 100, hop: "a/x", outcome: cut}, testSpan{id: 2, parent: 1, start: 60, end: 130, hop: "b/y"})
+		for _, out := range outs {
+			w.Merge(watchOf(usual, testSpan{id: 1, end: 100, hop: "a/x"}, testSpan{id: 2, parent: 1, start: 50 + out, end: 100 + out, hop: "b/y"}))
+		}
+		if item := w.Result(Query{}).Items[0]; item.Sure != Doubtful {
+			t.Errorf("%v: %s", outs, item.Evidence)
+		}
+	}
+}
+
 func seq(n int) []int {
 	list := make([]int, n)
 	for i := range list {

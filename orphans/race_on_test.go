@@ -1,0 +1,5 @@
+//go:build race
+
+package orphans
+
+const raceDetector = true
