@@ -53,20 +53,27 @@ var csvColumns = [...]csvColumn{
 	{"warnings", func(h *buckets.Result, _ int) string { return warningCodes(h) }},
 }
 
-// CSV writes the hop table, one row a hop and quantile; what is null in JSON
-// is an empty field.
+// CSV writes the hop table, one row a hop and quantile, or the orphans where only
+// they were asked for; what is null in JSON is an empty field.
 func CSV(w io.Writer, r *Report, _ Options) error {
 	var b bytes.Buffer
 	c := csv.NewWriter(&b)
-	rows := [][]string{csvHeader()}
-	for i := range r.Hops {
-		rows = append(rows, csvRows(&r.Hops[i])...)
-	}
-	if err := c.WriteAll(rows); err != nil {
+	if err := c.WriteAll(csvTable(r)); err != nil {
 		return fmt.Errorf("writing CSV: %w", err)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+func csvTable(r *Report) [][]string {
+	if r.Hops == nil && r.Orphans != nil {
+		return orphanRows(r)
+	}
+	rows := [][]string{csvHeader()}
+	for i := range r.Hops {
+		rows = append(rows, csvRows(&r.Hops[i])...)
+	}
+	return rows
 }
 
 func csvHeader() []string {

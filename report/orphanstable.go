@@ -13,14 +13,14 @@ import (
 // orphanTables are the tables on orphaned work: how spans relate to the end of
 // their parents, the pairs of hops, inverted timeouts and, in full, the order of
 // cuts and the worst cases.
-func orphanTables(r *Report) []Table {
+func orphanTables(r *Report, notes *footnotes) []Table {
 	o := r.Orphans
 	if o == nil || !o.Checkable {
 		return nil
 	}
 	tables := []Table{orphanCounts(o), pairTable(o), inversionTable(o)}
 	if r.InFull {
-		tables = append(tables, cutOrderTable(o), caseTable(r))
+		tables = append(tables, cutOrderTable(o), caseTable(r, notes))
 	}
 	return tables
 }
@@ -36,57 +36,84 @@ func orphanLines(r *Report) []string {
 func orphanCounts(o *orphans.Result) Table {
 	t := Table{
 		Title:   "Orphans: work that goes on after its caller gave up",
-		Columns: []Column{{Head: "spans", Key: true}, {Head: "n", Right: true}, {Head: "what they are"}},
-		Caption: []string{
-			fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
-				durations.Text(o.Wasted), durations.Text(o.WastedUnion)),
-			"An orphan is not a span whose parent is absent: that is a missing parent.",
-		},
+		Columns: []Column{{Head: "spans", Key: true}, {Head: "n", Right: true}},
 	}
 	add := func(name string, n uint64, what string) {
-		t.Rows = append(t.Rows, []Cell{{Text: name}, {Text: strconv.FormatUint(n, 10)}, {Text: what}})
+		t.Rows = append(t.Rows, []Cell{{Text: name}, {Text: strconv.FormatUint(n, 10)}})
+		t.Caption = append(t.Caption, name+": "+what)
 	}
-	add("orphaned", o.Orphaned, fmt.Sprintf("%d were running when the parent gave up, %d began after it", o.Overruns, o.LateStarts))
-	add("with a parent", o.SpansWithParent, "of which the ends could be compared but for the unfinished ones")
+	add("with a parent", o.SpansWithParent, "their ends are compared, where both have one.")
+	add("orphaned", o.Orphaned, fmt.Sprintf("%d were running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", o.Overruns, o.LateStarts))
 	for _, row := range [...]struct {
 		name string
 		n    uint64
 		what string
 	}{
-		{"started after the root's end", o.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent"},
-		{"outlived, completed parent", o.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch"},
-		{"outlived, asynchronous", o.OutlivedAsync, "the parent does not wait for them"},
-		{"within tolerance", o.WithinTolerance, "up to " + durations.Text(o.Tolerance) + " after the parent's end"},
-		{"missing parents", o.MissingParents, "the parent named is not in the trace"},
-		{"unfinished", o.Unfinished, "without an end"},
+		{"after the root's end", o.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent."},
+		{"outlived, completed", o.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch."},
+		{"outlived, asynchronous", o.OutlivedAsync, "the parent does not wait for them."},
+		{"within tolerance", o.WithinTolerance, "up to " + durations.Text(o.Tolerance) + " after the parent's end."},
+		{"missing parents", o.MissingParents, "the parent they name is not in the trace."},
+		{"unfinished", o.Unfinished, "children without an end."},
 	} {
 		if row.n > 0 {
 			add(row.name, row.n, row.what)
 		}
 	}
+	t.Caption = append(t.Caption, fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
+		durations.Text(o.Wasted), durations.Text(o.WastedUnion)))
 	return t
 }
 
 // pairTable has a row for each caller and callee.
 func pairTable(o *orphans.Result) Table {
-	t := Table{Title: "Who calls whom in vain", Columns: []Column{
-		{Head: "call", Key: true, Name: true}, {Head: "callee", Key: true, Name: true}, {Head: "orphaned", Right: true},
-		{Head: "cut calls", Right: true}, {Head: "callee seen", Right: true}, {Head: "wasted", Right: true},
-		{Head: "overrun mean", Right: true}, {Head: "overrun max", Right: true}, {Head: "stopped in 50 ms", Right: true}, {Head: "why"},
-	}}
-	var wasted, means, maxima []int64
-	for _, p := range o.Pairs {
-		wasted, means, maxima = append(wasted, p.Wasted), append(means, p.Overrun.Mean), append(maxima, p.Overrun.Max)
+	t := Table{
+		Title: "Who calls whom in vain",
+		Columns: []Column{
+			{Head: "call", Key: true, Name: true}, {Head: "callee", Key: true, Name: true}, {Head: "orphaned", Right: true},
+			{Head: "cut calls", Right: true}, {Head: "callee seen", Right: true}, {Head: "stopped", Right: true}, {Head: "wasted", Right: true},
+			{Head: "ran on, mean", Right: true}, {Head: "ran on, max", Right: true}, {Head: "started late", Right: true}, {Head: "worked", Right: true}, {Head: "why"},
+		},
+		Caption: []string{
+			"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended within 50 ms of the cut.",
+			"started late, worked: means over the orphans. queue: they waited longer than they worked; slow: the wait is less than a tenth of the work.",
+		},
+	}
+	if len(o.Pairs) == 0 {
+		return t
+	}
+	figures := [...]func(orphans.Pair) int64{
+		func(p orphans.Pair) int64 { return p.Wasted },
+		func(p orphans.Pair) int64 { return p.Overrun.Mean },
+		func(p orphans.Pair) int64 { return p.Overrun.Max },
+		func(p orphans.Pair) int64 { return p.StartLag.Mean },
+		func(p orphans.Pair) int64 { return p.Work.Mean },
 	}
 	for _, p := range o.Pairs {
-		t.Rows = append(t.Rows, []Cell{
+		row := []Cell{
 			{Text: hopText(p.Parent)}, {Text: hopText(p.Child)}, {Text: strconv.FormatUint(p.Orphaned, 10)},
 			{Text: strconv.FormatUint(p.CutCalls, 10)}, {Text: strconv.FormatUint(p.CutCallsWithChild, 10)},
-			{Text: scaleOf(wasted).nearest(p.Wasted)}, {Text: scaleOf(means).nearest(p.Overrun.Mean)}, {Text: scaleOf(maxima).nearest(p.Overrun.Max)},
-			{Text: fmt.Sprintf("%d of %d", p.Stopped, p.StoppedOf)}, {Text: why(p)},
-		})
+			{Text: fmt.Sprintf("%d of %d", p.Stopped, p.StoppedOf)},
+		}
+		for _, figure := range figures {
+			row = append(row, orphanTime(p, o.Pairs, figure))
+		}
+		t.Rows = append(t.Rows, append(row, Cell{Text: strings.ReplaceAll(string(p.Verdict), "_", " ")}))
 	}
 	return t
+}
+
+// orphanTime is a time of a pair on the scale of its column; a pair without
+// orphans has none.
+func orphanTime(p orphans.Pair, all []orphans.Pair, figure func(orphans.Pair) int64) Cell {
+	if p.Orphaned == 0 {
+		return Cell{Text: dash}
+	}
+	var values []int64
+	for _, one := range all {
+		values = append(values, figure(one))
+	}
+	return Cell{Text: scaleOf(values).nearest(figure(p))}
 }
 
 // hopText is a hop with its kind.
@@ -95,20 +122,6 @@ func hopText(h spans.Hop) string {
 		return h.Name
 	}
 	return h.Name + " (" + h.Kind.String() + ")"
-}
-
-// why says what makes callees outlast their calls.
-func why(p orphans.Pair) string {
-	lag, work := durations.Text(p.StartLag.Mean), durations.Text(p.Work.Mean)
-	switch p.Verdict {
-	case orphans.Queue:
-		return "queue: they start " + lag + " late and work " + work
-	case orphans.Slow:
-		return "slow: they work " + work
-	case orphans.Mixed:
-		return "both: they start " + lag + " late and work " + work
-	}
-	return "too few to say"
 }
 
 func inversionTable(o *orphans.Result) Table {
@@ -147,28 +160,33 @@ func cutOrderTable(o *orphans.Result) Table {
 const barColumns = 32
 
 // caseTable shows the worst cases, each as a small waterfall: the parent, the
-// moment it left, and the child beyond.
-func caseTable(r *Report) Table {
+// moment it left, and the child beyond. Where to find it stands in a note.
+func caseTable(r *Report, notes *footnotes) Table {
 	t := Table{
 		Title: "Worst orphans",
 		Columns: []Column{
-			{Head: "trace", Key: true}, {Head: "span", Key: true, Name: true}, {Head: "time"}, {Head: "lasted", Right: true},
-			{Head: "ended"}, {Head: "ran on", Right: true}, {Head: "sure"}, {Head: "where"},
+			{Head: "span", Key: true, Name: true}, {Head: "time"}, {Head: "lasted", Right: true}, {Head: "ended"}, {Head: "ran on", Right: true},
 		},
 		Caption: []string{"█ running; │ the moment the parent gave up; ▒ running for nobody."},
 	}
 	for _, c := range r.Orphans.Items {
 		parentBar, childBar := waterfall(c)
-		where := r.traceURL(c.Trace)
-		if where == "" {
-			where = fmt.Sprintf("%s:%d (byte %d)", r.path(c.File), c.Line, c.Offset)
-		}
+		child := Cell{Text: hopText(c.Child.Hop)}
+		notes.mark(&child, whereabouts(r, c))
 		t.Rows = append(t.Rows,
-			[]Cell{{Text: c.Trace}, {Text: hopText(c.Parent.Hop)}, {Text: parentBar}, {Text: durations.Text(c.Parent.Duration)}, {Text: ended(c.Parent)}, {}, {}, {}},
-			[]Cell{{Text: c.Trace, Ditto: true}, {Text: hopText(c.Child.Hop)}, {Text: childBar}, {Text: durations.Text(c.Child.Duration)}, {Text: ended(c.Child)},
-				{Text: durations.Text(c.Overrun)}, {Text: string(c.Sure) + ": " + c.Evidence}, {Text: where}})
+			[]Cell{{Text: hopText(c.Parent.Hop)}, {Text: parentBar}, {Text: durations.Text(c.Parent.Duration)}, {Text: ended(c.Parent)}, {}},
+			[]Cell{child, {Text: childBar}, {Text: durations.Text(c.Child.Duration)}, {Text: ended(c.Child)}, {Text: durations.Text(c.Overrun)}})
 	}
 	return t
+}
+
+// whereabouts says how sure a case is and where to look it up.
+func whereabouts(r *Report, c orphans.Case) string {
+	text := fmt.Sprintf("trace %s span %s, %s: %s; ", c.Trace, c.Child.Span, c.Sure, c.Evidence)
+	if url := r.traceURL(c.Trace); url != "" {
+		return text + url
+	}
+	return text + fmt.Sprintf("%s:%d (byte %d)", r.path(c.File), c.Line, c.Offset)
 }
 
 func ended(e orphans.End) string {

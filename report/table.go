@@ -47,7 +47,7 @@ func newPage(r *Report) *page {
 	p.add(bucketTable(r))
 	p.add(wallTable(r))
 	p.intro = append(p.intro, orphanLines(r)...)
-	for _, t := range orphanTables(r) {
+	for _, t := range orphanTables(r, &p.notes) {
 		p.add(t)
 	}
 	return p

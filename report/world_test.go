@@ -37,6 +37,8 @@ var worlds = []struct {
 	{"unknown", unknownSample},
 	{"weighted", weightedSample},
 	{"biased", biasedSample},
+	{"orphaned", orphaned},
+	{"uncheckable", uncheckable},
 }
 
 func probabilities(texts ...string) []quantile.P {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -60,23 +58,7 @@ func hopsOf(t *testing.T, stdin string, args ...string) string {
 	return string(parsePage(t, must(t, stdin, append([]string{"analyze", "--format", "json"}, args...)...)).Hops)
 }
 
-func chainLines(t *testing.T) []byte {
-	t.Helper()
-	f, err := os.Open(chain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
-}
+func chainLines(t *testing.T) []byte { return []byte(plainText(t, chain)) }
 
 // chainCSV writes the chain's log as CSV, with a name that needs quotes.
 func chainCSV(t *testing.T, lines []byte) string {
