@@ -44,6 +44,7 @@ const (
 	ParentKey
 	ServiceKey
 	OperationKey
+	RPCSystem
 	roles
 )
 
@@ -51,7 +52,7 @@ var roleNames = [roles]string{
 	"trace", "hop", "duration", "start", "end", "time", "truncated", "retry", "attempt", "timeout",
 	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
 	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
-	"tracestate", "weight", "span", "parent", "service", "operation",
+	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system",
 }
 
 // String gives the name that --field takes.

@@ -87,7 +87,7 @@ func processOf(p *model.Process) process {
 
 // presence are fields of a span of which the model itself does not tell whether
 // they were there.
-var presence = names("traceId", "trace_id", "spanId", "span_id", "duration", "startTime", "start_time")
+var presence = keySet("traceId", "trace_id", "spanId", "span_id", "duration", "startTime", "start_time")
 
 // span reads a span in protobuf's JSON.
 func (r *modelReader) span(v located) (n int, bad *fault) {

@@ -24,20 +24,27 @@ func (s *jsonScanner) members(each func(name []byte) error) error {
 	if s.peek() != '{' {
 		return s.fault("expected an object")
 	}
+	return s.list('}', "expected , or }", func() error {
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		return each(name)
+	})
+}
+
+// list calls each at every item of the object or array that starts here.
+func (s *jsonScanner) list(closing byte, otherwise string, each func() error) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fault("nested too deep")
 	}
 	s.i++
 	s.space()
-	if s.peek() == '}' {
+	if s.peek() == closing {
 		return s.close()
 	}
 	for {
-		name, err := s.name()
-		if err != nil {
-			return err
-		}
-		if err := each(name); err != nil {
+		if err := each(); err != nil {
 			return err
 		}
 		s.space()
@@ -45,10 +52,10 @@ func (s *jsonScanner) members(each func(name []byte) error) error {
 		case ',':
 			s.i++
 			s.space()
-		case '}':
+		case closing:
 			return s.close()
 		default:
-			return s.fault("expected , or }")
+			return s.fault(otherwise)
 		}
 	}
 }
@@ -77,29 +84,7 @@ func (s *jsonScanner) elements(each func() error) error {
 	if s.peek() != '[' {
 		return s.skip()
 	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fault("nested too deep")
-	}
-	s.i++
-	s.space()
-	if s.peek() == ']' {
-		return s.close()
-	}
-	for {
-		if err := each(); err != nil {
-			return err
-		}
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.i++
-			s.space()
-		case ']':
-			return s.close()
-		default:
-			return s.fault("expected , or ]")
-		}
-	}
+	return s.list(']', "expected , or ]", each)
 }
 
 // eachObject calls each with the members of every object in the array that

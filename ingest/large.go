@@ -124,7 +124,9 @@ func (s *spool) read() error {
 	}
 	s.context.text = s.rest.Bytes()
 	err := s.flush()
-	s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+	if s.hasSpans {
+		s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+	}
 	return err
 }
 
@@ -147,19 +149,7 @@ func (s *spool) step() (whole bool, err error) {
 func (s *spool) token(c byte) (whole bool, err error) {
 	switch c {
 	case '{', '[':
-		isSpans := c == '[' && s.key == "spans" && s.spansBelong()
-		s.inScopes = s.inScopes && len(s.open) > 1 || isScopes([]byte(s.key)) && len(s.open) == 1
-		s.open = append(s.open, c)
-		s.wantKey, s.key = c == '{', ""
-		s.keep(1)
-		if isSpans {
-			s.mark()
-			from := s.documents.place()
-			whole, err = s.spans()
-			to := s.documents.place()
-			s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
-			return whole, err
-		}
+		return s.opening(c)
 	case '}', ']':
 		s.open = s.open[:len(s.open)-1]
 		s.wantKey, s.key = false, ""
@@ -176,6 +166,24 @@ func (s *spool) token(c byte) (whole bool, err error) {
 		return s.scalar(), nil
 	}
 	return true, nil
+}
+
+// opening takes a bracket, and all that is in it if it is that of the spans.
+func (s *spool) opening(c byte) (whole bool, err error) {
+	isSpans := c == '[' && s.key == "spans" && s.spansBelong()
+	s.inScopes = s.inScopes && len(s.open) > 1 || isScopes([]byte(s.key)) && len(s.open) == 1
+	s.open = append(s.open, c)
+	s.wantKey, s.key = c == '{', ""
+	s.keep(1)
+	if !isSpans {
+		return true, nil
+	}
+	s.mark()
+	from := s.documents.place()
+	whole, err = s.spans()
+	to := s.documents.place()
+	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
+	return whole, err
 }
 
 // spansBelong reports whether an array of spans that starts here is that of the

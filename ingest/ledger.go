@@ -79,6 +79,7 @@ func (t *Tally) add(o *Tally) {
 	t.TimeoutTexts += o.TimeoutTexts
 	t.UnknownServices += o.UnknownServices
 	t.OtherSignals += o.OtherSignals
+	t.ConnectionWaits += o.ConnectionWaits
 	t.units |= o.units
 	t.marks |= o.marks
 	t.basis |= o.basis
@@ -195,6 +196,7 @@ func (t *Tally) warnings() []note.Warning {
 		{t.OpenRows, "last_row_open", "last rows of CSV have no line break: if the file was cut off there, the last cell is too short"},
 		{t.ZeroAttempts, "attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
 		{t.UnknownServices, "unknown_service", "spans have no service name: their hops are called unknown-service"},
+		{t.ConnectionWaits, "connection_waits", "deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
 		{t.OtherSignals, "other_signals", "lines of metrics or logs among the traces were passed over"},
 		{t.TimeoutTexts, "timeouts_in_messages", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count as failed, not as cut"},
 	} {

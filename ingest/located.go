@@ -15,8 +15,8 @@ type parts struct {
 	others int // members of other names
 }
 
-// names makes a set of keys; the values spare a copy of each key that is read.
-func names(keys ...string) map[string]string {
+// keySet makes a set of keys; the values spare a copy of each key that is read.
+func keySet(keys ...string) map[string]string {
 	m := map[string]string{}
 	for _, k := range keys {
 		m[k] = k

@@ -71,7 +71,7 @@ func (o *otlpReader) context(v located) {
 	}
 }
 
-var resourceParts = names("resource")
+var resourceParts = keySet("resource")
 
 // resourceAt reads the resource at the start of v and returns its length, 0
 // after a fault.

@@ -114,31 +114,59 @@ func inflate(c *Chunk) {
 
 // message collects fields until a chunk is full or the message ends.
 func (m *messages) message() *Chunk {
-	n, inline := 0, true
-	var last wireField
+	var run fieldRun
 	for {
-		f, err := m.field(n)
+		f, err := m.field(run.size)
 		switch {
-		case err == nil && f.number == fieldSpan && last.number > fieldSpan && n > 0:
-			return m.chunk(n)
-		case err == nil && n+f.size > m.file.maxLine && n > 0:
-			return m.partial(n, &fault{LineTooLong, "the message is larger than --max-line, and the process of the span is at its end"})
-		case err == nil && f.size > m.file.maxLine:
-			return m.overlong(f.size)
-		case err == nil && m.atLeast(n+f.size):
-			last, inline = f, inline && (f.number != fieldSpan || hasField(m.ahead()[n+f.header:n+f.size], spanProcess))
-			n += f.size
-		case n > 0 && errors.Is(err, io.EOF):
-			return m.chunk(n)
-		case n > 0:
-			return m.partial(n, endsBefore)
-		default:
-			return m.broken(err)
+		case err != nil || !m.fits(run.size, f) || !m.atLeast(run.size+f.size):
+			return m.stopped(run.size, f, err)
+		case run.endsBefore(f):
+			return m.chunk(run.size)
 		}
-		if n >= m.size && inline && last.number == fieldSpan {
-			return m.chunk(n)
+		run.add(f, m.ahead()[run.size:])
+		if run.size >= m.size && run.inline && f.number == fieldSpan {
+			return m.chunk(run.size)
 		}
 	}
+}
+
+// fieldRun is fields of one message, one after the other.
+type fieldRun struct {
+	size   int
+	last   int  // number of the last one
+	spans  bool // there was one
+	inline bool // all spans have their process inside
+}
+
+// endsBefore reports whether f starts the next message.
+func (r *fieldRun) endsBefore(f wireField) bool {
+	return r.spans && f.number == fieldSpan && r.last > fieldSpan
+}
+
+func (r *fieldRun) add(f wireField, at []byte) {
+	if f.number == fieldSpan {
+		r.inline = (r.inline || !r.spans) && f.bytes && hasField(at[f.header:f.size], spanProcess)
+		r.spans = true
+	}
+	r.size, r.last = r.size+f.size, f.number
+}
+
+func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.file.maxLine }
+
+// stopped is what comes of n bytes of fields before one that is not there, not
+// whole, or too long.
+func (m *messages) stopped(n int, f wireField, err error) *Chunk {
+	switch {
+	case n > 0 && errors.Is(err, io.EOF):
+		return m.chunk(n)
+	case n > 0 && err == nil && !m.fits(n, f):
+		return m.partial(n, &fault{LineTooLong, "the message is larger than --max-line, and the process of the span is at its end"})
+	case n > 0:
+		return m.partial(n, endsBefore)
+	case err == nil && !m.fits(n, f):
+		return m.overlong(f.size)
+	}
+	return m.broken(err)
 }
 
 // partial is a chunk of spans whose processes are not known.
@@ -215,50 +243,52 @@ func readField(b []byte) (f wireField, err error) {
 	if len(b) == 0 {
 		return f, io.EOF
 	}
-	tag, n := binary.Uvarint(b)
-	if bad := varintFault(n); bad != nil {
-		return f, bad
+	tag, n, err := readVarint(b)
+	if number := tag >> 3; err == nil && (number == 0 || number >= 1<<29) {
+		err = errNotField
 	}
-	if f.number = int(tag >> 3); tag>>3 == 0 || tag>>3 >= 1<<29 {
-		return f, errNotField
+	if err != nil {
+		return f, err
 	}
-	switch f.header = n; tag & 7 {
+	f.number, f.header = int(tag>>3), n
+	content, err := f.content(tag&7, b[n:])
+	f.size = f.header + content
+	return f, err
+}
+
+// content returns the length of the content, of which b starts with the first
+// byte or with a length.
+func (f *wireField) content(wireType uint64, b []byte) (length int, err error) {
+	switch wireType {
 	case 0:
-		_, n := binary.Uvarint(b[f.header:])
-		f.size = f.header + n
-		return f, varintFault(n)
+		_, n, err := readVarint(b)
+		return n, err
 	case 1:
-		f.size = f.header + 8
+		return 8, nil
 	case 2:
-		length, n := binary.Uvarint(b[f.header:])
-		if bad := varintFault(n); bad != nil {
-			return f, bad
+		length, n, err := readVarint(b)
+		if err == nil && length > maxField {
+			err = errNotField
 		}
-		if length > maxField {
-			return f, errNotField
-		}
-		f.bytes = true
-		f.header += n
-		f.size = f.header + int(length)
+		f.bytes, f.header = true, f.header+n
+		return int(min(length, maxField)), err
 	case 5:
-		f.size = f.header + 4
-	default:
-		return f, errNotField
+		return 4, nil
 	}
-	return f, nil
+	return 0, errNotField
 }
 
 // maxField is the longest content that protobuf allows.
 const maxField = 1<<31 - 1
 
-func varintFault(n int) error {
-	switch {
+func readVarint(b []byte) (v uint64, n int, err error) {
+	switch v, n = binary.Uvarint(b); {
 	case n == 0:
-		return io.ErrUnexpectedEOF
+		err = io.ErrUnexpectedEOF
 	case n < 0:
-		return errNotField
+		n, err = 0, errNotField
 	}
-	return nil
+	return v, n, err
 }
 
 // hasField reports whether a message has a field of that number.

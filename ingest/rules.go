@@ -43,7 +43,7 @@ var Rules = [...]Rule{
 	{RuleCondition, "--truncated-if KEY=VALUE", "truncated, cut by its own timeout", true},
 	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT; DC, or status 0 without a flag", "truncated, own; DC and status 0 by the caller", true},
 	{RuleEnvoyText, "response_code_details contains \"timeout\"", "truncated, own", true},
-	{RuleDeadline, "gRPC status 4, DEADLINE_EXCEEDED", "truncated, own; on a server span by the caller", true},
+	{RuleDeadline, "gRPC status 4, DEADLINE_EXCEEDED, or the HTTP status 408 of an RPC", "truncated, own; on a server span by the caller", true},
 	{RuleCancelled, "gRPC status 1, CANCELLED", "truncated, by the caller", true},
 	{RuleGateway, "HTTP status 504", "truncated, from below", true},
 	{RuleClientGone, "HTTP status 499, 460", "truncated, by the caller", true},
@@ -150,6 +150,9 @@ func (s *ruleSet) weigh(r *record, kind spans.Kind) verdict {
 			continue
 		}
 		v := e.read(r.get(e.role))
+		if e.role == HTTPStatus && r.deadlineOverHTTP() {
+			v = truncatedBy(spans.Own, RuleDeadline)
+		}
 		if e.role == HTTPStatus && r.hungUp() {
 			v = truncatedBy(spans.Caller, RuleEnvoy)
 		}
@@ -167,6 +170,12 @@ func (s *ruleSet) weigh(r *record, kind spans.Kind) verdict {
 		return byMessage(r, kind, worst)
 	}
 	return worst
+}
+
+// deadlineOverHTTP reports a 408 of gRPC or Connect, which map a deadline to it;
+// of any other server it says that the server waited for its client.
+func (r *record) deadlineOverHTTP() bool {
+	return !r.get(RPCSystem).empty() && string(bytes.TrimSpace(r.get(HTTPStatus).raw)) == "408"
 }
 
 // seenBy tells whose deadline passed: a server sees that of its caller.

@@ -141,7 +141,7 @@ func (r *spanReader) finish(at int) *fault {
 	f := &r.has
 	p := r.where.place(at)
 	r.row = spans.Row{Line: p.line, Offset: p.offset}
-	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).judge, (*spanReader).names} {
+	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).judge, (*spanReader).name} {
 		if bad := step(r); bad != nil {
 			return bad
 		}
@@ -162,8 +162,8 @@ var (
 	unknownOperation = []byte("unknown-operation")
 )
 
-// names sees to it that the span has a service and an operation.
-func (r *spanReader) names() *fault {
+// name sees to it that the span has a service and an operation.
+func (r *spanReader) name() *fault {
 	f := &r.has
 	if !f.named {
 		return &fault{NoHop, "the span has no operation name"}
@@ -304,6 +304,9 @@ func (r *spanReader) judge() *fault {
 	row.Outcome, row.CutBy, row.Failure, row.Marked = v.outcome, v.cutBy, v.failure, marked
 	if marked {
 		r.tally.marks |= markRules
+	}
+	if v.rule == RuleDeadline && containsFold(r.rec.get(Message).raw, "waiting_for_connection") {
+		r.tally.ConnectionWaits++
 	}
 	if r.rules.retry(&r.rec) {
 		row.Retry, row.Ties = true, row.Ties|spans.MarkedRetry

@@ -21,6 +21,7 @@ var tagCandidates = map[Role][]string{
 	RetryMark:       {"retry", "is_retry"},
 	Attempt:         {"http.request.resend_count", "http.resend_count", "http.retry_count", "gcp.grpc.resend.count"},
 	SpanKind:        {"span.kind"},
+	RPCSystem:       {"rpc.system", "rpc.system.name"},
 	Messaging:       {"messaging.system", "message_bus.destination"},
 	SamplerType:     {"sampler.type"},
 	SamplerParam:    {"sampler.param"},

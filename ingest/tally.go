@@ -20,6 +20,7 @@ type Tally struct {
 	TimeoutTexts   int64 // failures whose message speaks of a timeout
 
 	UnknownServices int64  // spans whose process is not there
+	ConnectionWaits int64  // deadlines that passed while waiting for a connection
 	OtherSignals    int64  // lines of metrics or logs among the traces
 	AnswerErrors    string // the first list of errors in an answer
 

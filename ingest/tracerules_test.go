@@ -57,6 +57,8 @@ func TestDecisionTableOfSpans(t *testing.T) {
 		{"rpc.grpc.status_code=1", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
 		{"rpc.status_code=CANCELLED", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
 		{"grpc.code=Canceled", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
+		{"rpc.system=connect_rpc http.status_code=408", "truncated own", "truncated caller", RuleDeadline, "failed other"},
+		{"http.status_code=408", "failed client_error", "failed client_error", "", ""},
 		{"rpc.grpc.status_code=14", "failed unavailable", "failed unavailable", "", ""},
 		{"rpc.grpc.status_code=8", "failed throttled", "failed throttled", "", ""},
 		{"rpc.grpc.status_code=0", "", "", "", ""},
@@ -244,4 +246,10 @@ func TestDigestTellsContent(t *testing.T) {
 	}
 	adjusted := strings.NewReplacer("1700000000000000", "1700000000002000", `"duration":5`, `"duration":5,"warnings":["This span's timestamps were adjusted by 2ms"]`).Replace(base)
 	same(t, "moved and moved back", digest(adjusted), want)
+}
+
+func TestDeadlinesThatWaitedForAConnectionAreCounted(t *testing.T) {
+	in := field(`"tags":[{"key":"rpc.grpc.status_code","value":4},{"key":"otel.status_description","value":"deadline exceeded: [waiting_for_connection]"}]`)
+	same(t, "warning", readTraces(t, traceHow{}, in).warned("connection_waits"),
+		"1 deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee")
 }

@@ -152,7 +152,7 @@ func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int,
 }
 
 // valueParts are the keys that tell what a value is.
-var valueParts = names(
+var valueParts = keySet(
 	"data", "result", "resourceSpans", "resource_spans", "errors", "error",
 	"spans", "processes", "traceID", "spanID", "traceId", "spanId", "trace_id", "span_id",
 	"processMap", "process_map", "process",

@@ -325,7 +325,7 @@ func TestSpansWithoutTheirProcessAreRejects(t *testing.T) {
 		{`{"spans":[` + uiSpan + `,` + lone + `],x,"processes":{"p1":{"serviceName":"svc"}}}`, "expected a key at byte 311|expected a key at byte 311", 1},
 		{`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"svc",}}]},"scopeSpans":[{"spans":[` + otlpSpan + `]}]}]}`, "resource: expected a key at byte 67", 0},
 		{`{"resourceSpans":[{"resource":null,"scopeSpans":[7,{"spans":[` + otlpSpan + `,null]},{"spans":5},{x}]}]}`, "neither an object nor an array|neither an object nor an array|expected a key at byte 2", 1},
-		{`{"resourceSpans":[7,{"scopeSpans":{}},{"scopeSpans":[{"spans":[` + otlpSpan + `]}],"resource":{"attributes":{}},x}]}`, "bytes between the records that are no record|expected a key at byte 183|expected a key at byte 183", 0},
+		{`{"resourceSpans":[7,{"scopeSpans":{}},{"scopeSpans":[{"spans":[` + otlpSpan + `]}],"resource":{"attributes":{}},x}]}`, "bytes between the records that are no record|expected a key at byte 192|expected a key at byte 192", 0},
 	} {
 		d := readAnyhow(t, traceHow{}, c.in)
 		details := strings.Join(pick(d.rejects, func(r Reject) string { return r.Detail }), "|")
