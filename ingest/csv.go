@@ -212,8 +212,8 @@ func trimLineEnd(b []byte) []byte {
 // read puts the known columns of a row into rec.
 func (h *header) read(cells [][]byte, rec *record) {
 	for i, key := range h.keys {
-		for _, u := range key.uses {
-			rec.put(u, key, text, cells[i])
+		for k := range key.uses {
+			rec.put(&key.uses[k], key, text, cells[i])
 		}
 	}
 }

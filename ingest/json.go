@@ -132,7 +132,8 @@ func (s *jsonScanner) note(key *keyInfo, kind valueKind, raw []byte) {
 	if kind == composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 		return
 	}
-	for _, u := range key.uses {
+	for i := range key.uses {
+		u := &key.uses[i]
 		if kind != composite || u.role == Error {
 			s.rec.put(u, key, kind, raw)
 		}

@@ -127,21 +127,21 @@ func (s *jsonScanner) scalar() (valueKind, []byte, error) {
 // timeValue reads a time, written as a number or as text.
 func (s *jsonScanner) timeValue(of *timeField) (value, error) {
 	kind, raw, err := s.any()
-	return value{raw: raw, kind: kind, use: use{unit: of.unit}, key: &of.key}, err
+	return value{raw: raw, kind: kind, use: &of.use, key: &of.key}, err
 }
 
 // timeField is a field that holds a time in a fixed unit.
 type timeField struct {
-	key  keyInfo
-	unit Unit
+	key keyInfo
+	use use
 }
 
 var (
-	startMicros    = timeField{keyInfo{path: "startTime"}, Microseconds}
-	durationMicros = timeField{keyInfo{path: "duration"}, Microseconds}
-	startNanos     = timeField{keyInfo{path: "startTimeUnixNano"}, Nanoseconds}
-	endNanos       = timeField{keyInfo{path: "endTimeUnixNano"}, Nanoseconds}
-	durationNanos  = timeField{keyInfo{path: "duration"}, Nanoseconds}
+	startMicros    = timeField{keyInfo{path: "startTime"}, use{unit: Microseconds}}
+	durationMicros = timeField{keyInfo{path: "duration"}, use{unit: Microseconds}}
+	startNanos     = timeField{keyInfo{path: "startTimeUnixNano"}, use{unit: Nanoseconds}}
+	endNanos       = timeField{keyInfo{path: "endTimeUnixNano"}, use{unit: Nanoseconds}}
+	durationNanos  = timeField{keyInfo{path: "duration"}, use{unit: Nanoseconds}}
 )
 
 // unquoted takes quotes and escapes off a string that was found by brackets.

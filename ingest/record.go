@@ -19,7 +19,7 @@ const (
 type value struct {
 	raw  []byte
 	kind valueKind
-	use  use
+	use  *use
 	key  *keyInfo
 }
 
@@ -89,12 +89,12 @@ func (r *record) get(role Role) *value {
 	return &r.values[role]
 }
 
-var absentValue value
+var absentValue = value{use: new(use)}
 
 // put keeps a value where no better candidate for the role is there yet: null
 // and "" give way to any other, but an empty hop stands for itself. The same key
 // twice: the last one counts, as in encoding/json.
-func (r *record) put(u use, key *keyInfo, kind valueKind, raw []byte) {
+func (r *record) put(u *use, key *keyInfo, kind valueKind, raw []byte) {
 	if u.role == Condition && string(raw) != u.match {
 		return
 	}

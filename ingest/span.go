@@ -98,8 +98,8 @@ func (r *spanReader) evidence(key []byte, kind valueKind, raw []byte) {
 		kind, raw = null, nil
 	}
 	k := r.tags.get(key)
-	for _, u := range k.uses {
-		r.rec.put(u, k, kind, raw)
+	for i := range k.uses {
+		r.rec.put(&k.uses[i], k, kind, raw)
 	}
 }
 
