@@ -1,10 +1,5 @@
 package ingest
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
-
 // balance finds the end of a JSON object or array by its brackets alone, in as
 // many pieces as the bytes come in. It does not check the grammar: that is the
 // decoder's part, which can then reject one element and go on with the next.
@@ -47,6 +42,10 @@ func (s *balance) string(b []byte, i int) int {
 	}
 	for i < len(b) {
 		i += plainRun(b[i:])
+		if i < len(b) && b[i] < ' ' { // the grammar's matter, not the brackets'
+			i++
+			continue
+		}
 		switch {
 		case i >= len(b):
 			return i
@@ -60,23 +59,6 @@ func (s *balance) string(b []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// plainRun is how many bytes come before the first quote or backslash. It looks
-// at eight bytes at a time: strings are mostly short, and there are many.
-func plainRun(b []byte) (n int) {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	for ; n+8 <= len(b); n += 8 {
-		word := binary.LittleEndian.Uint64(b[n:])
-		quotes, slashes := word^(low*'"'), word^(low*'\\')
-		if found := ((quotes-low)&^quotes | (slashes-low)&^slashes) & high; found != 0 {
-			return n + bits.TrailingZeros64(found)/8
-		}
-	}
-	for n < len(b) && b[n] != '"' && b[n] != '\\' {
-		n++
-	}
-	return n
 }
 
 const (

@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // maxDepth is the nesting that encoding/json accepts too.
@@ -260,16 +262,15 @@ func unescape(quoted []byte) []byte {
 // quoted moves past a string and reports whether it has escapes.
 func (s *jsonScanner) quoted() (escaped bool, err error) {
 	b := s.b
-	for i := s.i + 1; i < len(b); i++ {
-		c := b[i]
-		if !special[c] {
-			continue
+	for i := s.i + 1; ; {
+		if i += plainRun(b[i:]); i == len(b) {
+			break
 		}
-		if c == '"' {
+		switch {
+		case b[i] == '"':
 			s.i = i + 1
 			return escaped, nil
-		}
-		if c != '\\' {
+		case b[i] != '\\':
 			s.i = i
 			return false, s.fault("control character in a string")
 		}
@@ -279,20 +280,32 @@ func (s *jsonScanner) quoted() (escaped bool, err error) {
 			s.i = i
 			return false, s.fault("bad escape")
 		}
-		i += n
+		i += 1 + n
 	}
 	s.i = len(b)
 	return false, s.fault("string without an end")
 }
 
-// special marks the bytes that end the plain run of a string.
-var special = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
+// plainRun is how many bytes come before the first that ends the plain run of a
+// string: a quote, a backslash or a control character. It looks at eight bytes at
+// a time: strings are mostly short, and there are many. x-1 borrows from the top
+// bit of exactly those bytes that are 0, and of bytes above such a one, so the
+// lowest hit is always a true one.
+func plainRun(b []byte) (n int) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(b); n += 8 {
+		word := binary.LittleEndian.Uint64(b[n:])
+		quotes, slashes := word^(low*'"'), word^(low*'\\')
+		found := (quotes-low)&^quotes | (slashes-low)&^slashes | (word-low*' ')&^word
+		if found &= high; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
 	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
+	for n < len(b) && b[n] >= ' ' && b[n] != '"' && b[n] != '\\' {
+		n++
+	}
+	return n
+}
 
 // escapeLength is the length of the escape after its backslash, 0 if it is none.
 func escapeLength(b []byte) int {

@@ -179,3 +179,25 @@ func TestKeyCacheIsBounded(t *testing.T) {
 		t.Errorf("%d keys", n)
 	}
 }
+
+// The eight-byte steps find what a byte-wise walk finds, at every place and for
+// every byte.
+func TestPlainRunEndsWhereABytewiseWalkDoes(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			for _, fill := range []byte{'a', ' ', '!', '#', '[', ']', 0x7f, 0x80, 0xff} {
+				b := bytes.Repeat([]byte{fill}, 20)
+				b[at] = byte(c)
+				want := 20
+				if c < ' ' || c == '"' || c == '\\' {
+					want = at
+				}
+				for from := range at + 1 {
+					if got := from + plainRun(b[from:]); got != want {
+						t.Fatalf("byte %#x at %d of %q, from %d: %d, want %d", c, at, fill, from, got, want)
+					}
+				}
+			}
+		}
+	}
+}
