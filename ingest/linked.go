@@ -42,7 +42,7 @@ func (o *output) link(rec *record, row *spans.Row, hop []byte) {
 			row.SpanText = id
 		}
 	} else {
-		row.Span = placeID(o.file, row.Offset)
+		row.Span, row.Ties = placeID(o.file, row.Offset), row.Ties|spans.LogLine
 	}
 	if id := bytes.TrimSpace(rec.get(ParentKey).raw); !noParent(id) {
 		row.Parent, _ = spans.ParseSpanID(id)

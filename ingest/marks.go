@@ -147,6 +147,9 @@ func readGRPC(v *value) verdict {
 // word, or the name of an exception class.
 func readErrorType(v *value) verdict {
 	w := readStatus(v)
+	if w.rule == RuleStatusWord {
+		w.rule = RuleErrorType
+	}
 	if w.outcome == spans.Truncated || v.kind != text {
 		return w
 	}

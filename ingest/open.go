@@ -100,14 +100,29 @@ func (f *File) prepare(raw *bufio.Reader, c Config) error {
 	head, err := f.head.Peek(headSize)
 	none := len(head) == 0 || blank(head) && !isBinary(c.Format)
 	switch broken := err != nil && err != io.EOF; {
-	case broken && (none || bytes.IndexByte(head, '\n') < 0 && !isBinary(c.Format)):
-		f.fail(err) // before the first whole line
+	case broken && none:
+		f.fail(err)
 		return nil
+	case broken && bytes.IndexByte(head, '\n') < 0:
+		return f.recogniseStump(head, c, err)
 	case err == io.EOF && none:
 		f.empty(head)
 		return nil
 	}
 	return f.recognise(head, c)
+}
+
+// recogniseStump recognises a stream that breaks off within its first line: a
+// document on one line may hold whole traces even so. What is of no known format
+// has broken off before it showed one.
+func (f *File) recogniseStump(head []byte, c Config, broken error) error {
+	var unknown *UnknownFormatError
+	if err := f.recognise(head, c); !errors.As(err, &unknown) {
+		return err
+	}
+	f.format, f.Format, f.chunks = nil, "", nil
+	f.fail(broken)
+	return nil
 }
 
 // sticky is a stream that stays at its end: a bufio.Reader asks again, and a

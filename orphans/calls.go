@@ -76,7 +76,7 @@ func (w *Watch) call(t *spans.Trace, i int32) {
 	case one.Outcome == spans.Truncated:
 		w.cutOrder(t, i)
 	case one.Outcome == spans.Completed:
-		if server := serverOf(t, i); server >= 0 {
+		if server := serverOf(t, i); server >= 0 && t.Spans[server].Outcome == spans.Completed {
 			w.callsOf(w.hop(t, i)).overheads.Add(max(0, one.Duration-t.Spans[server].Duration))
 		}
 	}

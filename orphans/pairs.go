@@ -54,7 +54,7 @@ func (w *Watch) pair(key hopPair) *pair {
 type calls struct {
 	cut       uint64          // all calls that were cut
 	firstCut  uint64          // first attempts among them
-	served    quantile.Sample // server durations of first attempts that were cut
+	served    quantile.Sample // of first attempts that were cut, what servers that completed took
 	overheads quantile.Sample // client less server, of completed calls
 }
 
@@ -87,7 +87,8 @@ func (w *Watch) cut(t *spans.Trace, p int32) {
 		return
 	}
 	c.firstCut++
-	if server := serverOf(t, p); server >= 0 {
+	// A server that was cut itself says no more than the call: longer than this.
+	if server := serverOf(t, p); server >= 0 && t.Spans[server].Outcome == spans.Completed {
 		c.served.Add(t.Spans[server].Duration)
 	}
 }

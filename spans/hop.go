@@ -38,6 +38,9 @@ const (
 	Shifted
 	// SharedHalf: the server half of a span id that client and server share.
 	SharedHalf
+	// LogLine: the record is a line of a hop log and names no span; its id is
+	// made up.
+	LogLine
 )
 
 // Has reports whether all of want are set.

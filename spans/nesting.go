@@ -5,6 +5,16 @@ import (
 	"slices"
 )
 
+// OfLog reports whether the trace is a chain of a hop log: all its spans are
+// lines, which name neither themselves nor their parents.
+func (t *Trace) OfLog() bool {
+	return !slices.ContainsFunc(t.Spans, func(s Span) bool { return !s.Ties.Has(LogLine) })
+}
+
+// MostNested is the most spans whose nesting is inferred: it takes up to the
+// square of their number.
+const MostNested = 20_000
+
 // InferNesting gives a trace without parent ids its parents from times: a span
 // lies under the span of another hop in which it starts, the innermost one. A
 // hop is not taken to call itself through others: what starts while a callee of

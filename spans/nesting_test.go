@@ -71,3 +71,16 @@ func TestSpansWithoutATimeStayRoots(t *testing.T) {
 		t.Errorf("roots %v", tr.Roots)
 	}
 }
+
+func TestOnlyLinesOfALogAreOfALog(t *testing.T) {
+	line, span := Span{ID: 1, Ties: LogLine | Async}, Span{ID: 2}
+	for _, c := range []struct {
+		name  string
+		spans []Span
+		want  bool
+	}{{"lines", []Span{line, line}, true}, {"a span among them", []Span{line, span}, false}, {"a span", []Span{span}, false}} {
+		if got := NewTrace(TraceID{Lo: 1}, c.spans, []Hop{{Name: "a"}}, nil).OfLog(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

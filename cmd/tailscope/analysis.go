@@ -22,9 +22,11 @@ func (s sections) has(want sections) bool { return s&want == want }
 
 // analysis is what one worker collects; the workers' are merged at the end.
 type analysis struct {
-	set     *buckets.Classes
-	watch   *sampling.Watch
-	orphans *orphans.Watch // nil where nobody asked
+	set   *buckets.Classes
+	watch *sampling.Watch
+	// Chains of hop logs whose nesting was inferred, and those too long for it.
+	nested, unnested int64
+	orphans          *orphans.Watch // nil where nobody asked
 }
 
 func (p *plan) newAnalysis(c buckets.Config) *analysis {
@@ -40,25 +42,47 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	rules := p.ingest.Fields
 	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)})
-	if p.infer {
-		t.InferNesting()
+	ofLog := p.infer && t.OfLog()
+	if ofLog {
+		a.nest(t)
 	}
 	if rules.On(ingest.RuleBelow) {
 		t.PassUpCuts()
 	}
-	weight := a.watch.Add(t)
-	if !p.sampling.ReadsWeights() {
-		weight = 0
-	}
-	a.set.AddTrace(t, weight)
+	a.set.AddTrace(t, a.weigh(p, t, ofLog))
 	if a.orphans != nil {
 		a.orphans.Add(t)
 	}
 }
 
+// nest infers what called what in a chain of a hop log.
+func (a *analysis) nest(t *spans.Trace) {
+	if len(t.Spans) > spans.MostNested {
+		a.unnested++
+		return
+	}
+	a.nested++
+	t.InferNesting()
+}
+
+// weigh returns how many traces one stands for, 0 where nothing says so. A hop
+// log holds every attempt, also where it is read as traces.
+func (a *analysis) weigh(p *plan, t *spans.Trace, ofLog bool) float64 {
+	if ofLog {
+		return 0
+	}
+	weight := a.watch.Add(t)
+	if !p.sampling.ReadsWeights() {
+		return 0
+	}
+	return weight
+}
+
 func (a *analysis) merge(o *analysis) {
 	a.set.Merge(o.set)
 	a.watch.Merge(o.watch)
+	a.nested += o.nested
+	a.unnested += o.unnested
 	if a.orphans != nil {
 		a.orphans.Merge(o.orphans)
 	}
@@ -72,9 +96,6 @@ func (p *plan) report(f *found) *report.Report {
 	}
 	verdict := f.watch.Verdict(p.sampling)
 	describeTraces(&r.Input, f, verdict)
-	if p.infer && verdict.Kind == sampling.None {
-		r.Input.Sampling.Evidence = "a hop log, read as traces, holds every attempt unless told otherwise"
-	}
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	hops := f.set.Results(buckets.Query{
@@ -83,7 +104,7 @@ func (p *plan) report(f *found) *report.Report {
 	})
 	if f.orphans != nil {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})
-		found.Inferred = p.infer && found.Checkable
+		found.Inferred = f.nested > 0 && found.Checkable
 		r.Orphans = &found
 		f.addServerSide(hops, p.quantiles)
 	}

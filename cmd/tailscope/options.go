@@ -15,7 +15,6 @@ import (
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
-	"github.com/tailscope/tailscope/sampling"
 	"golang.org/x/term"
 )
 
@@ -192,9 +191,6 @@ func (o *options) planTraces(p *plan) error {
 		return err
 	}
 	p.sampling.WeightField = o.weightField
-	if o.inferNesting && p.sampling.Kind == "" {
-		p.sampling.Kind = sampling.None // a log, though it is read as traces
-	}
 	p.memory = defaultMemory()
 	if o.memory != "" {
 		n, err := parseBytes(o.memory)

@@ -12,6 +12,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
 	"golang.org/x/term"
 )
 
@@ -31,6 +32,11 @@ func (p *plan) tell(in ingest.Summary, f *found) {
 	}
 	for _, err := range f.damages {
 		p.say("%v", err)
+	}
+	if in.Accepted == 0 { // no report follows that would hold them
+		for _, w := range in.Warnings {
+			p.say("warning: %s", w.Text)
+		}
 	}
 }
 
@@ -55,6 +61,12 @@ func (p *plan) inputWarnings(f *found) []note.Warning {
 		if !f.set.Has(hop) {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
 		}
+	}
+	if n := f.traces.Cycles; n > 0 {
+		list = append(list, note.Warning{Code: "parent_cycles", Text: fmt.Sprintf("%d spans name themselves or one below them as their parent: they count as roots", n)})
+	}
+	if f.unnested > 0 {
+		list = append(list, note.Warning{Code: "nesting_not_inferred", Text: fmt.Sprintf("%d chains hold more than %d attempts each: too many to infer what called what, so all of theirs count as roots", f.unnested, spans.MostNested)})
 	}
 	bad := 0
 	for name := range f.set.Names() {
