@@ -69,7 +69,7 @@ func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
 		o.append(o.spans, row)
 		return
 	}
-	row.Hop = o.attempts.Hop(hop)
+	row.Hop = o.attempts.Hop(o.hopName(rec, hop))
 	if o.attempts.Columns().Has(spans.Strata) {
 		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -190,6 +191,7 @@ func NewFields(c FieldConfig) (*Fields, error) {
 	for i, flag := range c.Fields {
 		f.add(f.exact, flag.Key, use{role: flag.Role, rank: uint16(i), unit: f.defaultUnit(flag), first: f.firstAttempt(flag.Key)})
 	}
+	f.addHopParts()
 	if c.By != "" {
 		f.add(f.exact, c.By, use{role: Stratum})
 	}
@@ -202,6 +204,22 @@ func emptyFields(c FieldConfig, rules *ruleSet) *Fields {
 	return &Fields{config: c, known: map[string][]use{}, exact: map[string][]use{}, parents: map[string]bool{}, rules: rules, spanTable: c.namesSpans()}
 }
 
+// addHopParts lets a record without a hop of its own be named by the operation,
+// else by the service, whose fields the user named.
+func (f *Fields) addHopParts() {
+	if f.names(Hop) {
+		return
+	}
+	for _, flag := range f.config.Fields {
+		switch flag.Role {
+		case OperationKey:
+			f.add(f.exact, flag.Key, use{role: Hop, unit: NoUnitGiven})
+		case ServiceKey:
+			f.add(f.exact, flag.Key, use{role: Hop, rank: math.MaxUint16, unit: NoUnitGiven})
+		}
+	}
+}
+
 // addConditions makes the keys of --truncated-if known; only the value asked
 // for counts.
 func (f *Fields) addConditions() {
@@ -211,14 +229,21 @@ func (f *Fields) addConditions() {
 }
 
 // overridden reports whether the user named the keys of role. Who names the
-// error field settles how attempts end, so the other keys for it stay unread.
+// error field settles how attempts end, so the other keys for it stay unread, and
+// who names the operation names the hop.
 func (f *Fields) overridden(role Role) bool {
-	for _, flag := range f.config.Fields {
-		if flag.Role == role || flag.Role == Error && role > Error && role <= ErrorType {
-			return true
-		}
+	switch {
+	case role > Error && role <= ErrorType && f.names(Error):
+		return true
+	case role == Hop && f.names(OperationKey):
+		return true
 	}
-	return false
+	return f.names(role)
+}
+
+// names reports whether the user named a key of role.
+func (f *Fields) names(role Role) bool {
+	return slices.ContainsFunc(f.config.Fields, func(flag FieldFlag) bool { return flag.Role == role })
 }
 
 func (f *Fields) addCandidates(role Role, keys []string) {

@@ -78,6 +78,7 @@ func (t *Tally) add(o *Tally) {
 	t.ZeroAttempts += o.ZeroAttempts
 	t.TimeoutTexts += o.TimeoutTexts
 	t.UnknownServices += o.UnknownServices
+	t.UnreadMarks += o.UnreadMarks
 	t.OtherSignals += o.OtherSignals
 	t.ConnectionWaits += o.ConnectionWaits
 	t.units |= o.units
@@ -197,6 +198,7 @@ func (t *Tally) warnings() []note.Warning {
 		{t.ZeroAttempts, "attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
 		{t.UnknownServices, "unknown_service", "spans have no service name: their hops are called unknown-service"},
 		{t.ConnectionWaits, "connection_waits", "deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
+		{t.UnreadMarks, "unreadable_marks", "spans have a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
 		{t.OtherSignals, "other_signals", "lines of metrics or logs among the traces were passed over"},
 		{t.TimeoutTexts, "timeouts_in_messages", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count as failed, not as cut"},
 	} {

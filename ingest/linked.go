@@ -67,10 +67,30 @@ func noParent(id []byte) bool {
 	return placeholder(id) || bytes.EqualFold(id, []byte("root")) || string(id) == "-1"
 }
 
-// linkHop names the hop by service and operation where the user named those
-// fields, else by the hop's own name.
+// hopName names the hop of a line by service and operation where the user named
+// those fields, else by the hop's own name. The name is good until the next one.
+func (o *output) hopName(rec *record, hop []byte) []byte {
+	service, operation := hopParts(rec)
+	if len(service) == 0 || len(operation) == 0 {
+		return hop
+	}
+	switch o.fields.config.HopName {
+	case "service":
+		return service
+	case "operation":
+		return operation
+	}
+	o.key = append(append(append(o.key[:0], service...), ' '), operation...)
+	return o.key
+}
+
+func hopParts(rec *record) (service, operation []byte) {
+	return bytes.TrimSpace(rec.get(ServiceKey).raw), bytes.TrimSpace(rec.get(OperationKey).raw)
+}
+
+// linkHop is hopName for a record that is a span.
 func (o *output) linkHop(rec *record, row *spans.Row, hop []byte) {
-	service, operation := rec.get(ServiceKey).raw, rec.get(OperationKey).raw
+	service, operation := hopParts(rec)
 	kind := spans.NoKind
 	if v := rec.get(SpanKind); !v.empty() {
 		kind = kindOf(v.raw)

@@ -141,11 +141,12 @@ func (r *spanReader) finish(at int) *fault {
 	f := &r.has
 	p := r.where.place(at)
 	r.row = spans.Row{Line: p.line, Offset: p.offset}
-	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).judge, (*spanReader).name} {
+	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).name} {
 		if bad := step(r); bad != nil {
 			return bad
 		}
 	}
+	r.judge()
 	f.add(saltOperation, f.operation)
 	f.add(saltService, f.process.service)
 	f.add(saltHost, f.process.host)
@@ -290,17 +291,27 @@ func parseTime(v *value) (length, error) {
 	return parseDuration(v.raw, v.use.unit)
 }
 
+// verdict weighs the tags. One that is called like a mark but is neither yes nor
+// no may be anything: anyone may set a tag.
+func (r *spanReader) verdict() (v verdict, marked bool) {
+	v, marked, ok := r.rules.judge(&r.rec, r.has.kind)
+	if ok {
+		return v, marked
+	}
+	r.tally.UnreadMarks++
+	r.rec.has &^= 1 << TruncatedMark
+	v, marked, _ = r.rules.judge(&r.rec, r.has.kind)
+	return v, marked
+}
+
 // judge says how the span ended and whether it is a retry.
-func (r *spanReader) judge() *fault {
+func (r *spanReader) judge() {
 	row := &r.row
 	if !row.HasDuration {
 		row.Outcome = spans.Unfinished
-		return nil
+		return
 	}
-	v, marked, ok := r.rules.judge(&r.rec, r.has.kind)
-	if !ok {
-		return &fault{BadMark, shown(r.rec.get(TruncatedMark)) + ": neither yes nor no"}
-	}
+	v, marked := r.verdict()
 	row.Outcome, row.CutBy, row.Failure, row.Marked = v.outcome, v.cutBy, v.failure, marked
 	if marked {
 		r.tally.marks |= markRules
@@ -312,7 +323,6 @@ func (r *spanReader) judge() *fault {
 		row.Retry, row.Ties = true, row.Ties|spans.MarkedRetry
 	}
 	row.Weight = weightOf(&r.rec)
-	return nil
 }
 
 // adjusted reads the warning of an exporter that moved the span. Only this

@@ -36,6 +36,8 @@ func newTagFields(of *Fields) *Fields {
 			f.add(f.exact, key, use{role: role, rank: uint16(rank), unit: NoUnitGiven})
 		}
 	}
+	// true and yes are a mark; a number is a time, never a 1 that means yes.
+	f.add(f.exact, "timeout", use{role: Timeout, unit: Seconds})
 	f.addConditions()
 	if of.config.By != "" {
 		f.add(f.exact, of.config.By, use{role: Stratum, unit: NoUnitGiven})

@@ -21,6 +21,7 @@ type Tally struct {
 
 	UnknownServices int64  // spans whose process is not there
 	ConnectionWaits int64  // deadlines that passed while waiting for a connection
+	UnreadMarks     int64  // tags called like a mark, neither yes nor no
 	OtherSignals    int64  // lines of metrics or logs among the traces
 	AnswerErrors    string // the first list of errors in an answer
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -183,7 +184,13 @@ func (r *Report) traceURL(trace string) string {
 	if r.TraceURL == "" {
 		return ""
 	}
-	return strings.ReplaceAll(r.TraceURL, "{trace}", trace)
+	return strings.ReplaceAll(r.TraceURL, "{trace}", inAddress(trace))
+}
+
+// inAddress makes an id that may hold anything safe in the path and in the query
+// of an address.
+func inAddress(id string) string {
+	return strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
 }
 
 // path is the name of an input file by its index in the rows.

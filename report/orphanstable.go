@@ -18,7 +18,7 @@ func orphanTables(r *Report, notes *footnotes) []Table {
 	if o == nil || !o.Checkable {
 		return nil
 	}
-	tables := []Table{orphanCounts(o), pairTable(o), inversionTable(o)}
+	tables := []Table{orphanCounts(r), pairTable(o), inversionTable(o)}
 	if r.InFull {
 		tables = append(tables, cutOrderTable(o), caseTable(r, notes))
 	}
@@ -33,7 +33,8 @@ func orphanLines(r *Report) []string {
 	return []string{"Orphans: not checkable (" + r.Orphans.Reason + ")."}
 }
 
-func orphanCounts(o *orphans.Result) Table {
+func orphanCounts(r *Report) Table {
+	o := r.Orphans
 	t := Table{
 		Title:   "Orphans: work that goes on after its caller gave up",
 		Columns: []Column{{Head: "spans", Key: true}, {Head: "n", Right: true}},
@@ -59,6 +60,9 @@ func orphanCounts(o *orphans.Result) Table {
 		if row.n > 0 {
 			add(row.name, row.n, row.what)
 		}
+	}
+	if r.Input.Sampling.Kind == "biased" {
+		t.Caption = append(t.Caption, "All figures on orphans are of the traces that were kept, which were chosen by how they went: they say nothing of how common this is.")
 	}
 	t.Caption = append(t.Caption, fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
 		durations.Text(o.Wasted), durations.Text(o.WastedUnion)))

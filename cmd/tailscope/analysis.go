@@ -106,7 +106,9 @@ func (p *plan) report(f *found) *report.Report {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})
 		found.Inferred = f.nested > 0 && found.Checkable
 		r.Orphans = &found
-		f.addServerSide(hops, p.quantiles)
+		if verdict.Kind != sampling.Biased {
+			f.addServerSide(hops, p.quantiles)
+		}
 	}
 	if p.sections.has(sectionHops) {
 		r.Hops = hops

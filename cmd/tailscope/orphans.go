@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,9 @@ func (o *options) planOrphans(p *plan) error {
 	}
 	if err := oneOf("--sort", o.sort, "", "wasted", "overrun"); err != nil {
 		return err
+	}
+	if o.traceURL != "" && !strings.Contains(o.traceURL, "{trace}") {
+		return fmt.Errorf("--trace-url %q: write {trace} where the id belongs", o.traceURL)
 	}
 	p.orphans = orphans.Config{Tolerance: int64(o.tolerance), Limit: o.limit, ByOverrun: o.sort == "overrun"}
 	p.traceURL = o.traceURL
