@@ -215,3 +215,21 @@ func TestInputsWithoutContentAreEmpty(t *testing.T) {
 	d := decode(t, how{}, " \n\n\t")
 	same(t, "blank lines", d.summary.Blank, 3)
 }
+
+func TestDocumentThatBreaksOffInItsOnlyLineKeepsItsWholeTraces(t *testing.T) {
+	for name, doc := range map[string]string{"jaeger": `{"data":[` + uiTrace + "," + uiTrace[:len(uiTrace)/2], "otlp": otlpDoc[:len(otlpDoc)-1]} {
+		broken := io.MultiReader(strings.NewReader(doc), iotest.ErrReader(io.ErrClosedPipe))
+		d := readTraceSource(t, traceHow{}, Source{Path: "in", Stdin: broken})
+		if d.err != nil || d.damage == nil || d.summary.Files[0].Complete || d.summary.Files[0].Format != name {
+			t.Errorf("%s: error %v, damage %v, %+v", name, d.err, d.damage, d.summary.Files[0])
+		}
+		same(t, name, pick(d.rows, func(r spanRow) string { return r.Hop + " " + r.Duration.String() }), []string{"svc op 5µs"})
+	}
+}
+
+func TestInputThatBreaksOffBeforeItShowsAFormatIsDamaged(t *testing.T) {
+	d := decodeSource(t, how{}, Source{Path: "in", Stdin: io.MultiReader(strings.NewReader("no for"), iotest.ErrReader(io.ErrClosedPipe))})
+	if d.err != nil || d.damage == nil || d.summary.Files[0].Format != "" || len(d.rows) != 0 {
+		t.Errorf("error %v, damage %v, %+v", d.err, d.damage, d.summary.Files[0])
+	}
+}

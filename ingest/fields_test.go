@@ -311,3 +311,29 @@ func TestChosenKeysAreThoseOfTheFirstAcceptedRecord(t *testing.T) {
 	d := decodeAnyhow(t, how{}, "{\"service\":\"a\"}\n{\"hop\":\"a\",\"took_ms\":1,\"err\":null}\n{\"service\":\"a\",\"duration_ms\":1}")
 	same(t, "fields", d.summary.Files[0].Fields, map[string]string{"hop": "hop", "duration": "took_ms"})
 }
+
+func TestServiceAndOperationNameTheHop(t *testing.T) {
+	const line = `{"svc":" web","op":"GET /","name":"n","duration_ms":5}`
+	for _, c := range []struct {
+		fields  string
+		hopName string
+		want    string
+	}{
+		{"service=svc operation=op", "", "web GET /"},
+		{"service=svc operation=op", "service", "web"},
+		{"service=svc operation=op", "operation", "GET /"},
+		{"hop=name service=svc operation=op", "", "web GET /"},
+		{"operation=op", "", "GET /"},
+		{"operation=none", "", ""},
+		{"service=svc", "", "n"}, // a name that is known goes before
+		{"service=svc hop=name", "", "n"},
+		{"service=svc hop=none", "", ""},
+	} {
+		d := decode(t, how{fields: strings.Fields(c.fields), hopName: c.hopName}, line+"\n")
+		if got := strings.Join(pick(d.rows, hopOf), " "); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.fields, c.hopName, got, c.want)
+		}
+	}
+	d := decode(t, how{fields: []string{"service=svc"}}, `{"svc":"web","duration_ms":5}`+"\n")
+	same(t, "only a service", pick(d.rows, hopOf), []string{"web"})
+}

@@ -24,6 +24,7 @@ type how struct {
 	by      string
 	format  string
 	maxLine int
+	hopName string
 	chunk   int // size of chunks, 0 for the usual
 	// firstRejects keeps only the first reject of each reason of a chunk.
 	firstRejects bool
@@ -32,7 +33,7 @@ type how struct {
 
 func (h how) config(t testing.TB) Config {
 	t.Helper()
-	c := FieldConfig{Unit: NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by}
+	c := FieldConfig{Unit: NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
 	for _, s := range h.fields {
 		f, err := ParseField(s)
 		if err != nil {

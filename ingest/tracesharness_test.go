@@ -79,10 +79,15 @@ func (h traceHow) config(t testing.TB) Config {
 }
 
 // readTraces reads an input as the tool does.
-func readTraces(t testing.TB, h traceHow, in string) (d traced) {
+func readTraces(t testing.TB, h traceHow, in string) traced {
+	t.Helper()
+	return readTraceSource(t, h, Source{Path: "in", Stdin: strings.NewReader(in)})
+}
+
+func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 	t.Helper()
 	c := h.config(t)
-	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
+	f, err := Open(src, c, new(atomic.Int64))
 	if err != nil {
 		return traced{err: err}
 	}

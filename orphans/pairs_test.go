@@ -223,6 +223,17 @@ func TestServerSideOfFirstAttemptsOnly(t *testing.T) {
 	}
 }
 
+// TestServerThatWasCutCoversNothing: its own duration is a bound as well.
+func TestServerThatWasCutCoversNothing(t *testing.T) {
+	call := testSpan{id: 1, end: 100, hop: "a/call", kind: client, outcome: cut}
+	for outcome, want := range map[spans.Outcome]string{spans.Completed: "p50 300, 1 of 1", cut: "", failed: ""} {
+		w := watchOf(usual, call, testSpan{id: 2, parent: 1, end: 300, hop: "b/get", kind: server, outcome: outcome})
+		if got := serverSideText(w.ServerSide(call.hopValue(), nil, median)); got != want {
+			t.Errorf("server %v: %q, want %q", outcome, got, want)
+		}
+	}
+}
+
 // TestServerSideAgreesWithASortedList over random numbers of calls.
 func TestServerSideAgreesWithASortedList(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -117,6 +117,21 @@ func TestTraceURLStandsInEachItem(t *testing.T) {
 	if out := write(t, Text, r, Options{}); !strings.Contains(out, "https://t.example.com/00000000000000000000000000000001?x=00000000000000000000000000000001") {
 		t.Errorf("no address in\n%s", out)
 	}
+	if got, want := r.traceURL("a b/c&d?e#f+g"), "https://t.example.com/a%20b%2Fc%26d%3Fe%23f%2Bg?x=a%20b%2Fc%26d%3Fe%23f%2Bg"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestOrphansOfABiasedSampleSaySo(t *testing.T) {
+	r := orphaned()
+	const says = "of the traces that were kept"
+	if out := write(t, Text, r, Options{}); strings.Contains(out, says) {
+		t.Errorf("unasked:\n%s", out)
+	}
+	r.Input.Sampling.Kind = "biased"
+	if out := write(t, Text, r, Options{}); !strings.Contains(out, says) {
+		t.Errorf("not said:\n%s", out)
+	}
 }
 
 func TestOnlyTheFullPageListsCases(t *testing.T) {
