@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
@@ -25,6 +27,8 @@ type Query struct {
 	// MaxHops folds all but that many hops into one last row, which has no tail;
 	// 0 folds none.
 	MaxHops int
+	// Jobs is how many hops are worked on at once; 0 is one.
+	Jobs int
 }
 
 // Results closes the set and returns a Result per hop, sorted by hop and kind.
@@ -40,10 +44,23 @@ func (s *Set) Results(q Query) []Result {
 	if q.MaxHops > 0 && len(hops) > q.MaxHops {
 		hops = fold(hops, q.MaxHops)
 	}
+	return resultsOf(hops, q)
+}
+
+// resultsOf computes each hop's result. Hops share nothing, so several can be
+// worked on at once.
+func resultsOf(hops []*hop, q Query) []Result {
 	results := make([]Result, len(hops))
-	for i, h := range hops {
-		results[i] = h.result(q)
+	var begun atomic.Int64
+	var workers sync.WaitGroup
+	for range min(max(q.Jobs, 1), len(hops)) {
+		workers.Go(func() {
+			for i := begun.Add(1) - 1; i < int64(len(hops)); i = begun.Add(1) - 1 {
+				results[i] = hops[i].result(q)
+			}
+		})
 	}
+	workers.Wait()
 	return results
 }
 

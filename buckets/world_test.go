@@ -162,7 +162,7 @@ func asked(ps ...string) Query {
 	if ps == nil {
 		ps = []string{"0.5", "0.95", "0.99"}
 	}
-	q := Query{Confidence: quantile.MustP("0.95"), Marked: true}
+	q := Query{Confidence: quantile.MustP("0.95"), Marked: true, Jobs: 3}
 	for _, p := range ps {
 		q.Quantiles = append(q.Quantiles, quantile.MustP(p))
 	}

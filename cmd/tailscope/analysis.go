@@ -99,7 +99,7 @@ func (p *plan) report(f *found) *report.Report {
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	hops := f.set.Results(buckets.Query{
-		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops,
+		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: verdict.Kind == sampling.Biased, Weighted: verdict.Weighted,
 	})
 	if f.orphans != nil {
