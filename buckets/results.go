@@ -189,13 +189,8 @@ func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 }
 
 func bucket(first, retries quantile.Union, ps []quantile.P) Bucket {
-	b := Bucket{First: quantile.Summarize(first, ps)}
-	if retries.N() == 0 {
-		b.All = b.First
-		return b
-	}
-	b.Retries = quantile.Summarize(retries, ps)
-	b.All = quantile.Summarize(slices.Concat(first, retries), ps)
+	var b Bucket
+	b.First, b.Retries, b.All = quantile.SummarizeParts(first, retries, ps)
 	return b
 }
 

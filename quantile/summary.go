@@ -70,26 +70,63 @@ type Summary struct {
 // Summarize describes the values of u in one walk. The probabilities may come
 // in any order.
 func Summarize(u Union, ps []P) Summary {
-	s := Summary{N: u.N()}
-	if s.N == 0 {
-		return s
+	s := newSummarizer(u.N(), ps)
+	for v, c := range u.All() {
+		s.feed(v, c)
 	}
+	return s.summary()
+}
+
+// SummarizeParts describes two unions that share no sample, and both together,
+// in one walk over each.
+func SummarizeParts(a, b Union, ps []P) (ofA, ofB, ofBoth Summary) {
+	left, right, both := newSummarizer(a.N(), ps), newSummarizer(b.N(), ps), newSummarizer(a.N()+b.N(), ps)
+	w, x := a.walk(), b.walk()
+	v, c, more := w.next()
+	u, d, others := x.next()
+	for more || others {
+		if more && (!others || v <= u) {
+			left.feed(v, c)
+			both.feed(v, c)
+			v, c, more = w.next()
+			continue
+		}
+		right.feed(u, d)
+		both.feed(u, d)
+		u, d, others = x.next()
+	}
+	return left.summary(), right.summary(), both.summary()
+}
+
+// summarizer makes a summary of n values, which it is fed in ascending order.
+type summarizer struct {
+	sofar Summary
+	pick  *picker
+}
+
+func newSummarizer(n uint64, ps []P) *summarizer {
 	ranks := make([]uint64, len(ps))
 	for i, p := range ps {
-		ranks[i] = p.Rank(s.N)
+		ranks[i] = p.Rank(n)
 	}
-	pick := newPicker(ranks)
-	first := true
-	for v, c := range u.All() {
-		if first {
-			s.Min, first = v, false
-		}
-		s.Max = v
-		s.Sum.add(v, c)
-		pick.feed(v, c)
+	return &summarizer{Summary{N: n}, newPicker(ranks)}
+}
+
+func (s *summarizer) feed(value int64, count uint64) {
+	if s.pick.seen == 0 {
+		s.sofar.Min = value
 	}
-	s.Mean, s.Quantiles = s.Sum.mean(s.N), pick.values
-	return s
+	s.sofar.Max = value
+	s.sofar.Sum.add(value, count)
+	s.pick.feed(value, count)
+}
+
+func (s *summarizer) summary() Summary {
+	if s.sofar.N == 0 {
+		return Summary{}
+	}
+	s.sofar.Mean, s.sofar.Quantiles = s.sofar.Sum.mean(s.sofar.N), s.pick.values
+	return s.sofar
 }
 
 // picker takes the values at given ranks out of one ascending walk.

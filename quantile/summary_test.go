@@ -3,6 +3,7 @@ package quantile
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,5 +70,19 @@ func TestUnionJoinsEqualValues(t *testing.T) {
 	u := Union{sampleOf(1, 2, 2), nil, sampleOf(2, 3), new(Sample)}
 	if diff := cmp.Diff([]tally{{1, 1}, {2, 3}, {3, 1}}, talliesOf(u), cmp.AllowUnexported(tally{})); diff != "" || u.N() != 5 {
 		t.Error(u.N(), diff)
+	}
+}
+
+func TestPartsAreSummarizedAsEachAndAsBoth(t *testing.T) {
+	ps := []P{MustP("0.99"), MustP("0.5"), MustP("1")}
+	for _, c := range []struct{ a, b []int64 }{
+		{nil, nil}, {[]int64{3}, nil}, {nil, []int64{0, 5}}, {[]int64{1, 1, 4}, []int64{1, 2, 4, 4, 9000}},
+	} {
+		both := Union{sampleOf(slices.Concat(c.a, c.b)...)}
+		a, b, all := SummarizeParts(Union{sampleOf(c.a...)}, Union{sampleOf(c.b...)}, ps)
+		want := []Summary{Summarize(Union{sampleOf(c.a...)}, ps), Summarize(Union{sampleOf(c.b...)}, ps), Summarize(both, ps)}
+		if diff := cmp.Diff(want, []Summary{a, b, all}); diff != "" {
+			t.Errorf("%v and %v (-want +got):\n%s", c.a, c.b, diff)
+		}
 	}
 }
