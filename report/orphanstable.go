@@ -62,7 +62,7 @@ func orphanCounts(r *Report) Table {
 		}
 	}
 	if r.Input.Sampling.Kind == "biased" {
-		t.Caption = append(t.Caption, "All figures on orphans are of the traces that were kept, which were chosen by how they went: they say nothing of how common this is.")
+		t.Caption = append(t.Caption, "All figures on orphans and inversions are of the traces that were kept, which were chosen by how they went: they say nothing of how common this is.")
 	}
 	t.Caption = append(t.Caption, fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
 		durations.Text(o.Wasted), durations.Text(o.WastedUnion)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/spans"
 )
 
 const (
@@ -231,5 +232,22 @@ func TestSpillFilesAreGoneAfterTheRun(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+// TestNestingIsInferredUpToALimit: one attempt more, and the chain is left as it
+// is, and that is said.
+func TestNestingIsInferredUpToALimit(t *testing.T) {
+	for n, nested := range map[int]bool{spans.MostNested: true, spans.MostNested + 1: false} {
+		list := make([]spans.Span, n)
+		for i := range list {
+			list[i] = spans.Span{ID: spans.SpanID(i + 1), Hop: int32(i % 2), Start: int64(i / 2 * 10), Duration: int64(9 - i%2), Ties: spans.LogLine, Flags: spans.HasStart | spans.HasDuration}
+		}
+		trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}, {Name: "b"}}, []string{""})
+		var a analysis
+		a.nest(trace)
+		if got := len(trace.Roots) < n; got != nested || a.nested+a.unnested != 1 || (a.unnested == 0) != nested {
+			t.Errorf("%d attempts: %d roots, %d nested, %d not", n, len(trace.Roots), a.nested, a.unnested)
+		}
 	}
 }
