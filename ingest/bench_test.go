@@ -91,18 +91,25 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	} {
 		c := how{}.config(t)
 		_, chunks := chunksOf(t, c, "in", in, chunkSize)
-		d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
-		run := func() {
-			for _, chunk := range chunks {
-				if tally := d.Decode(chunk, (*spans.Batch).Release); tally.Accepted != 400 {
-					t.Fatalf("%s: %+v", name, tally)
-				}
-			}
-		}
-		run()
-		if n := testing.AllocsPerRun(10, run); n > 60 {
+		if n := allocations(t, c, chunks, 400); n > 60 {
 			t.Errorf("%s: %v allocations for 400 rows", name, n)
 		}
-		d.Release()
 	}
+}
+
+// allocations is how often decoding chunks of so many rows each allocates, once
+// its buffers have grown.
+func allocations(t *testing.T, c Config, chunks []*Chunk, rows int64) float64 {
+	t.Helper()
+	d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
+	defer d.Release()
+	run := func() {
+		for _, chunk := range chunks {
+			if tally := d.Decode(chunk, (*spans.Batch).Release); tally.Accepted != rows {
+				t.Fatalf("%+v", tally)
+			}
+		}
+	}
+	run()
+	return testing.AllocsPerRun(10, run)
 }

@@ -120,18 +120,8 @@ func TestSpansDoNotAllocate(t *testing.T) {
 		"evidence": "[" + strings.TrimSuffix(strings.Repeat(field(`"warnings":["This span's timestamps were adjusted by -1.5ms"],"tags":[{"key":"error.type","value":"java.net.SocketTimeoutException"},{"key":"http.request.resend_count","value":"1"},{"key":"x","value":{"y":[1, 2]}}]`)+",", 1000), ",") + "]",
 	} {
 		c, chunks := traceChunks(t, traceHow{}, in)
-		d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
-		run := func() {
-			for _, chunk := range chunks {
-				if tally := d.Decode(chunk, (*spans.Batch).Release); tally.Accepted != 1000 {
-					t.Fatalf("%s: %+v", name, tally)
-				}
-			}
-		}
-		run()
-		if n := testing.AllocsPerRun(10, run); n > 100 {
+		if n := allocations(t, c, chunks, 1000); n > 100 {
 			t.Errorf("%s: %v allocations for 1000 spans", name, n)
 		}
-		d.Release()
 	}
 }
