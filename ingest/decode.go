@@ -76,6 +76,11 @@ func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
 	o.append(o.attempts, row)
 }
 
+func (o *output) plain(row *spans.Row, hop []byte) {
+	row.Hop = o.attempts.Hop(hop)
+	o.append(o.attempts, row)
+}
+
 func (o *output) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
 	o.tally.acceptSpan()
 	o.key = append(append(append(append(o.key[:0], service...), 0), operation...), 0, byte(kind))

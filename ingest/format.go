@@ -44,6 +44,8 @@ type decoder interface {
 type sink interface {
 	// attempt takes a line of a hop log.
 	attempt(rec *record, row *spans.Row, hop []byte)
+	// plain takes an attempt whose hop is what its record calls it.
+	plain(row *spans.Row, hop []byte)
 	// span takes a span of a trace.
 	span(row *spans.Row, service, operation []byte, kind spans.Kind)
 	// host and stratum return the index of a name, for rows of spans.

@@ -288,16 +288,10 @@ func (s *jsonScanner) quoted() (escaped bool, err error) {
 
 // plainRun is how many bytes come before the first that ends the plain run of a
 // string: a quote, a backslash or a control character. It looks at eight bytes at
-// a time: strings are mostly short, and there are many. x-1 borrows from the top
-// bit of exactly those bytes that are 0, and of bytes above such a one, so the
-// lowest hit is always a true one.
+// a time: strings are mostly short, and there are many.
 func plainRun(b []byte) (n int) {
-	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; n+8 <= len(b); n += 8 {
-		word := binary.LittleEndian.Uint64(b[n:])
-		quotes, slashes := word^(low*'"'), word^(low*'\\')
-		found := (quotes-low)&^quotes | (slashes-low)&^slashes | (word-low*' ')&^word
-		if found &= high; found != 0 {
+		if found := notPlain(binary.LittleEndian.Uint64(b[n:])); found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -305,6 +299,16 @@ func plainRun(b []byte) (n int) {
 		n++
 	}
 	return n
+}
+
+// notPlain sets the top bit of those of eight bytes that end a plain run. x-1
+// borrows from the top bit of exactly those bytes that are 0, and of bytes above
+// such a one, so the lowest hit is always a true one.
+func notPlain(word uint64) uint64 {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	quotes, slashes := word^(low*'"'), word^(low*'\\')
+	found := (quotes-low)&^quotes | (slashes-low)&^slashes | (word-low*' ')&^word
+	return found & high
 }
 
 // escapeLength is the length of the escape after its backslash, 0 if it is none.

@@ -13,6 +13,7 @@ type ndjson struct {
 	attempts
 	keys    keyCache
 	scanner jsonScanner
+	layouts layouts
 	rec     record
 	row     spans.Row
 }
@@ -31,6 +32,12 @@ func (d *ndjson) decode(c *Chunk, t *Tally, s sink) {
 	d.tally = t
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
+		if n := d.short(c, data, line, offset, s); n > 0 {
+			data = data[n:]
+			line++
+			offset += int64(n)
+			continue
+		}
 		raw, open := data, c.Open
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			raw, open = data[:i+1], false
@@ -42,13 +49,44 @@ func (d *ndjson) decode(c *Chunk, t *Tally, s sink) {
 			t.reject(line, offset, bad)
 		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
+			tried := t.Fields != nil && len(data) > slack
 			s.attempt(&d.rec, &d.row, hop)
+			if tried {
+				d.layouts.miss(d, raw)
+			}
 		default:
 			t.blank()
 		}
 		line++
 		offset += int64(len(raw))
 	}
+}
+
+// short reads a line that is laid out like one before it and returns its length,
+// else 0. The first accepted line of a chunk names its fields, so it goes the long
+// way.
+func (d *ndjson) short(c *Chunk, data []byte, line, offset int64, s sink) int {
+	if d.tally.Fields == nil {
+		return 0
+	}
+	n, plain := d.layouts.read(&d.scanner, data)
+	switch {
+	case n == 0 || n > c.File.maxLine:
+		return 0
+	case plain != nil:
+		plain.row.Line, plain.row.Offset = line, offset
+		plain.accept(d.tally)
+		s.plain(&plain.row, plain.hop)
+		return n
+	}
+	hop, bad := d.attempts.row(&d.rec, &d.row)
+	if bad != nil {
+		d.tally.reject(line, offset, bad)
+		return n
+	}
+	d.row.Line, d.row.Offset = line, offset
+	s.attempt(&d.rec, &d.row, hop)
+	return n
 }
 
 // line decodes one line; it returns neither hop nor fault for a blank one. An

@@ -160,6 +160,7 @@ type rowSink struct {
 }
 
 func (s *rowSink) attempt(*record, *spans.Row, []byte) { s.tally.acceptSpan() }
+func (s *rowSink) plain(*spans.Row, []byte)            {}
 func (s *rowSink) stratum(name []byte) int32           { return s.host(name) }
 
 func (s *rowSink) host(name []byte) int32 {

@@ -1,0 +1,126 @@
+package ingest
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/spans"
+	"pgregory.net/rapid"
+)
+
+// bothWays reads an input in usual chunks, where lines take the short way if they
+// can, and line by line, where they never do: the first line of a chunk names the
+// fields. It fails the test where they differ.
+func bothWays(t testing.TB, h how, in string) decoded {
+	t.Helper()
+	h.chunk = 1
+	long := decode(t, h, in)
+	h.chunk = 0
+	short := decode(t, h, in)
+	short.chunks = long.chunks
+	if !reflect.DeepEqual(long, short) {
+		t.Fatalf("%q (-long way +short way):\n%s", in, cmp.Diff(long.parts(), short.parts()))
+	}
+	return short
+}
+
+// plainColumns are columns with which lines can be plain.
+var plainColumns = spans.Positions | spans.Attempts | spans.Resolutions
+
+// oddValues are what may stand where a number, a mark or a name is expected.
+var oddValues = []string{
+	"1", "0", "00", "12", "1234567", "12345678", "123456789012", "99999999999999999999", "1.5", "1e3", "-1", "-0", "1.0000000001",
+	"true", "false", "null", `""`, `"x"`, `"1"`, `"5ms"`, `"false"`, `"no"`, `"ok"`, `"timeout"`, `" y "`, `"a\"b"`, `"\u0041"`, "\"caf\xe9\"",
+	"[]", "{}", "[1, 2]", `{"a":1}`, `{"code":504}`, "[1,\n2]", "\"a\tb\"", "tru", "", "504", "200", "408", `"2026-01-15T02:00:00Z"`, "1768442400",
+}
+
+// forms are the lines of a log, with a mark for each value.
+var forms = []string{
+	`{"hop":"a","duration_ms":%,"truncated":%,"attempt":%}`,
+	`{"ts":"2026-01-15T02:00:00.5Z","chain_id":"c-1","hop":%,"duration_us":%,"retry":%,"attempt":%}`,
+	`{ "hop" : "b", "took" : %, "timeout_ms" : %, "status" : % }`,
+	`{"hop":"c","duration_ns":%,"http":{"status_code":%},"error":%,"more":%}`,
+	`{"hop":"d","duration_ms":%,"hop":%,"x":{"y":%}}`,
+	`{"service":"e","operation":%,"duration":%,"outcome":%,"a key that is longer than the words it is compared by":%}`,
+	`{"start":%,"end":%,"hop":"f","duration_ms":%,"rpc":{"grpc":{"status_code":%}}}`,
+	`{"hop":"g","duration_s":%,"timed_out":%,"is_retry":%,"time":%}`,
+}
+
+// drawLog draws a log of a few forms, whose values are mostly the same.
+func drawLog(t *rapid.T) string {
+	usual := rapid.SampledFrom([]string{"1", "false", "25", `"x"`, "null"})
+	value := rapid.OneOf(usual, usual, usual, rapid.SampledFrom(oddValues), rapid.Map(rapid.Uint64(), func(n uint64) string { return strconv.FormatUint(n, 10) }))
+	some := rapid.SliceOfN(rapid.SampledFrom(forms), 1, 3).Draw(t, "forms")
+	var b strings.Builder
+	for range rapid.IntRange(2, 30).Draw(t, "lines") {
+		for _, c := range rapid.SampledFrom(some).Draw(t, "form") {
+			if c == '%' {
+				b.WriteString(value.Draw(t, "value"))
+			} else {
+				b.WriteRune(c)
+			}
+		}
+		b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n", " \n", "x\n", "\n\n"}).Draw(t, "end"))
+	}
+	return b.String()
+}
+
+func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := how{format: "ndjson", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit")}
+		if rapid.Bool().Draw(rt, "plain") {
+			h.columns = &plainColumns
+		}
+		bothWays(t, h, drawLog(rt))
+	})
+}
+
+func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
+	for i, form := range forms {
+		line := strings.ReplaceAll(form, "%", oddValues[i]) + "\n"
+		f.Add(line + line + line + strings.ReplaceAll(form, "%", oddValues[len(oddValues)-1-i]) + "\n" + line)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		bothWays(t, how{format: "ndjson", columns: &plainColumns}, in)
+		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
+	})
+}
+
+// Which lines take the short way is seen in what the decoder learned.
+func TestLinesOfOneLayoutArePlain(t *testing.T) {
+	for name, c := range map[string]struct {
+		line  string
+		plain bool
+	}{
+		"the usual": {`{"time":"2026-01-15T02:00:00Z","chain_id":"c-1","hop":"a","duration_us":38853,"truncated":false,"attempt":1}`, true},
+		"a status":  {`{"hop":"a","duration_ms":1.5,"status":200,"msg":"done","tags":{"a":[1,2]}}`, true},
+		"nested":    {`{"hop":"a","duration_ms":1,"http":{"response":{"status_code":200}},"rpc":{"grpc":{"status_code":0}}}`, true},
+		"a timeout": {`{"hop":"a","duration_ms":1,"timeout_ms":500,"retry":false,"attempt":2}`, true},
+		"two hops":  {`{"hop":"a","service":"b","duration_ms":1}`, false},
+		"who cut":   {`{"hop":"a","duration_ms":1,"cut_by":null}`, false},
+	} {
+		config := how{}.config(t)
+		d := NewDecoder(config, newChecked(t), plainColumns, false)
+		defer d.Release()
+		_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), chunkSize)
+		d.Decode(chunks[0], (*spans.Batch).Release)
+		l := d.decoders[chunks[0].File.format].(*ndjson).layouts
+		if l.list[0] == nil || l.list[1] != nil {
+			t.Fatalf("%s: not one layout", name)
+		}
+		same(t, name, l.list[0].plain != nil, c.plain)
+	}
+}
+
+func TestALayoutIsLearnedInPlaceOfAnOldOne(t *testing.T) {
+	var b strings.Builder
+	for i := range 20 {
+		line := `{"hop":"a","k` + strconv.Itoa(i) + `":1,"duration_ms":` + strconv.Itoa(i) + "}\n"
+		b.WriteString(strings.Repeat(line, 2*learnAgain))
+	}
+	d := bothWays(t, how{columns: &plainColumns}, b.String())
+	same(t, "rows", len(d.rows), 20*2*learnAgain)
+}

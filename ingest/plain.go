@@ -1,0 +1,240 @@
+package ingest
+
+import (
+	"bytes"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// A plain attempt completed, and nothing about it is out of the ordinary. Nearly
+// all lines of a log are plain, so they take a short way: each value is looked at
+// once, in its place, and no record is filled. What the short way accepts becomes
+// the row that the long way gives; all else it leaves to the long way.
+
+// part is what a value is to a plain attempt.
+type part uint8
+
+const (
+	passed  part = iota // nothing
+	clocked             // a time that is there; what it says is not needed
+	hopPart
+	durationPart
+	timeoutPart
+	cutPart // the mark of truncation
+	retryPart
+	numberPart // of the attempt
+	verdictPart
+)
+
+// partOf says what the value of a key is to a plain attempt; ok is false where
+// a record with that key needs the long way.
+func (a *attempts) partOf(key *keyInfo) (p part, ok bool) {
+	if len(key.uses) != 1 {
+		return passed, len(key.uses) == 0
+	}
+	u := &key.uses[0]
+	switch u.role {
+	case Trace:
+		return passed, !a.columns.Has(spans.Traces)
+	case Start, End, Time:
+		return clocked, !a.columns.Has(spans.Starts)
+	case Hop:
+		return hopPart, true
+	case Duration:
+		return durationPart, u.unit != NoUnitGiven
+	case Timeout:
+		return timeoutPart, u.unit != NoUnitGiven
+	case TruncatedMark:
+		return cutPart, true
+	case RetryMark:
+		return retryPart, true
+	case Attempt:
+		return numberPart, true
+	}
+	return verdictPart, reader(u.role) != nil
+}
+
+// reader returns how evidence of a role is read where it stands alone; nil for
+// evidence that is read together with other.
+func reader(r Role) func(*value) verdict {
+	switch r {
+	case HTTPStatus, GRPCStatus, ErrorType, Status, OutcomeWord, Error:
+		for _, e := range evidence {
+			if e.role == r {
+				return e.read
+			}
+		}
+	}
+	return nil
+}
+
+// plainField is one value of a plain record: what it is, and what to know for it.
+type plainField struct {
+	part  part
+	unit  Unit
+	first int64 // number of the first attempt
+	read  func(*value) verdict
+	fine  []byte // the last value whose verdict was that the attempt completed
+}
+
+// plain is the short way for records with the same keys in the same order.
+type plain struct {
+	fields []plainField
+	// row is that of the record at hand; what plain records share stays in it.
+	row     spans.Row
+	hop     []byte
+	rounded bool
+
+	markCounts, numberCounts bool // the rules are on, for the retry
+	units, marks, basis      uint8
+}
+
+// newPlain returns the short way of records with those keys, nil where there is
+// none. basis is that of their times.
+func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
+	if a.fields.linked() || a.columns.Has(spans.Strata) {
+		return nil
+	}
+	p := &plain{fields: make([]plainField, len(keys)), basis: basis}
+	var has uint64
+	for i, key := range keys {
+		field, ok := a.plainField(key)
+		if !ok {
+			return nil
+		}
+		p.fields[i] = field
+		for _, u := range key.uses {
+			if has&(1<<u.role) != 0 {
+				return nil
+			}
+			has |= 1 << u.role
+		}
+		if field.part == durationPart {
+			p.units = unitBit(field.unit)
+		}
+	}
+	if has&(1<<Hop) == 0 || has&(1<<Duration) == 0 {
+		return nil
+	}
+	p.settle(a, has)
+	return p
+}
+
+func (a *attempts) plainField(key *keyInfo) (f plainField, ok bool) {
+	if f.part, ok = a.partOf(key); ok && len(key.uses) == 1 {
+		u := &key.uses[0]
+		f.unit, f.first, f.read = u.unit, int64(u.first), reader(u.role)
+	}
+	return f, ok
+}
+
+// settle sets what all plain records of these roles share.
+func (p *plain) settle(a *attempts, has uint64) {
+	p.markCounts = a.fields.rules.On(RuleRetryMark)
+	p.numberCounts = a.fields.rules.On(RuleResend) && has&(1<<RetryMark) == 0
+	p.row.HasDuration, p.row.HasAttempt = true, has&(1<<Attempt) != 0
+	p.row.Marked = has&evidenceRoles != 0
+	switch {
+	case has&(1<<TruncatedMark) != 0:
+		p.marks = markField
+	case p.row.Marked:
+		p.marks = markRules
+	}
+}
+
+// begin starts a record.
+func (p *plain) begin() {
+	p.row.Retry, p.rounded = false, false
+}
+
+// whole is a value of up to eight digits, in its place; ok is false where the
+// long way must look at it.
+func (p *plain) whole(at *plainField, n int64) bool {
+	switch at.part {
+	case passed, clocked:
+		return true
+	case durationPart:
+		p.row.Duration, p.row.Resolution = n*int64(pow10[at.unit]), uint8(at.unit)
+		return true
+	case numberPart:
+		p.row.Attempt = n
+		if p.numberCounts {
+			p.row.Retry = n > at.first
+		}
+		return n >= at.first
+	case timeoutPart:
+		p.row.Timeout, p.row.HasTimeout = n*int64(pow10[at.unit]), n > 0
+		return true
+	case cutPart:
+		return n == 0
+	}
+	return false
+}
+
+// other is a value of any kind, in its place.
+func (p *plain) other(at *plainField, kind valueKind, raw []byte) bool {
+	switch at.part {
+	case passed:
+		return true
+	case clocked:
+		return len(raw) > 0 && kind > null
+	case hopPart:
+		p.hop = raw
+		return trimmed(raw)
+	case durationPart:
+		return p.readDuration(at, kind, raw)
+	case timeoutPart:
+		p.row.Timeout, p.row.HasTimeout = 0, false
+		return len(raw) == 0
+	case cutPart:
+		return kind == boolFalse || len(raw) == 0 || string(raw) == "false"
+	case retryPart:
+		yes := kind == boolTrue || string(raw) == "true"
+		p.row.Retry = yes && p.markCounts
+		return yes || kind == boolFalse || string(raw) == "false"
+	case verdictPart:
+		return at.completed(kind, raw)
+	}
+	return false
+}
+
+// trimmed reports whether a name has no blanks around it, for sure.
+func trimmed(name []byte) bool {
+	return len(name) > 0 && name[0]-'!' < 0x7f-'!' && name[len(name)-1]-'!' < 0x7f-'!'
+}
+
+func (p *plain) readDuration(at *plainField, kind valueKind, raw []byte) bool {
+	if len(raw) == 0 || kind != text && kind != number {
+		return false
+	}
+	s, err := parseDuration(raw, at.unit)
+	p.row.Duration, p.row.Resolution, p.rounded = s.ns, s.resolution, s.rounded
+	return err == nil && !s.own
+}
+
+// completed reports whether the evidence says that the attempt completed. A log
+// mostly says so in the same word.
+func (at *plainField) completed(kind valueKind, raw []byte) bool {
+	if len(raw) == 0 {
+		kind = null
+	} else if bytes.Equal(at.fine, raw) {
+		return true
+	}
+	if at.read(&value{raw: raw, kind: kind}).outcome != spans.Completed {
+		return false
+	}
+	at.fine = append(at.fine[:0], raw...)
+	return true
+}
+
+// accept counts a plain record.
+func (p *plain) accept(t *Tally) {
+	t.Records++
+	t.Accepted++
+	t.units |= p.units
+	t.marks |= p.marks
+	t.basis |= p.basis
+	if p.rounded {
+		t.Rounded++
+	}
+}
