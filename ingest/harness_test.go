@@ -128,12 +128,24 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 			break
 		}
 		tally := decoder.Decode(chunk, take)
+		spoil(chunk)
 		d.rejects = append(d.rejects, tally.Rejects...)
 		if err := ledger.Add(tally); err != nil {
 			t.Error(err)
 		}
 	}
 	decoder.Flush(take)
+}
+
+// spoil gives a chunk back after it was written over: nothing may look at it any
+// more.
+func spoil(c *Chunk) {
+	if c.free != nil {
+		for i := range c.Data {
+			c.Data[i] = '#'
+		}
+	}
+	c.Release()
 }
 
 func readBack(b *spans.Batch, i int) attempt {

@@ -31,6 +31,20 @@ type Chunk struct {
 	binary, apart bool
 	// bad says that there is no record here, but a fault.
 	bad *fault
+	// free takes the memory of Data back, where it can be used again.
+	free chan []byte
+}
+
+// Release gives the chunk's memory back, once nothing of it is in use; it may be
+// left out.
+func (c *Chunk) Release() {
+	if c.free != nil {
+		select {
+		case c.free <- c.Data[:0]:
+		default:
+		}
+		c.Data, c.free = nil, nil
+	}
 }
 
 const (
@@ -40,6 +54,10 @@ const (
 	// the memory: no log has such lines, but binary junk does.
 	DefaultMaxLine = 256 << 20
 )
+
+// freeChunks is how many buffers wait to be used again: about as many as there are
+// chunks under way.
+const freeChunks = 8
 
 // splitter cuts a stream into chunks that end at a newline. CSV has newlines
 // inside quotes; boundary knows.
@@ -52,6 +70,7 @@ type splitter struct {
 	boundary func([]byte) int
 
 	rest   []byte // read, but not handed out
+	free   chan []byte
 	seq    int
 	line   int64
 	offset int64
@@ -59,7 +78,7 @@ type splitter struct {
 }
 
 func newSplitter(f *File, boundary func([]byte) int) *splitter {
-	return &splitter{r: f.head, file: f, size: chunkSize, boundary: boundary, line: 1}
+	return &splitter{r: f.head, file: f, size: chunkSize, boundary: boundary, line: 1, free: make(chan []byte, freeChunks)}
 }
 
 func (s *splitter) count() int { return s.seq }
@@ -71,12 +90,12 @@ func lastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 // gives what came before it as a last chunk with Cut set; the fault itself is
 // then the file's.
 func (s *splitter) next() (*Chunk, error) {
-	buf := append(make([]byte, 0, max(s.size+len(s.rest), 2*len(s.rest))), s.rest...)
-	s.rest = nil
+	buf := append(s.buffer(), s.rest...)
+	s.rest = s.rest[:0]
 	for s.err == nil {
 		buf = s.fill(buf)
 		if n := s.whole(buf); n > 0 {
-			s.rest = buf[n:]
+			s.rest = append(s.rest[:0], buf[n:]...)
 			return s.chunk(buf[:n]), nil
 		}
 		if s.err == nil && len(buf) > s.file.maxLine {
@@ -87,6 +106,23 @@ func (s *splitter) next() (*Chunk, error) {
 		}
 	}
 	return s.last(buf)
+}
+
+// buffer returns room for what waits and for a chunk. Only buffers of the usual
+// size are used again: then chunks are the same whenever one comes back.
+func (s *splitter) buffer() []byte {
+	usual := s.size + s.size/16
+	if len(s.rest) > s.size/16 {
+		return make([]byte, 0, s.size+2*len(s.rest))
+	}
+	select {
+	case buf := <-s.free:
+		if cap(buf) == usual {
+			return buf
+		}
+	default:
+	}
+	return make([]byte, 0, usual)
 }
 
 // fill reads until buf is full or the stream ends.
@@ -122,7 +158,7 @@ func (s *splitter) last(buf []byte) (*Chunk, error) {
 }
 
 func (s *splitter) chunk(data []byte) *Chunk {
-	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset, Data: data}
+	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset, Data: data, free: s.free}
 	s.seq++
 	s.line += int64(bytes.Count(data, newline))
 	s.offset += int64(len(data))
@@ -148,7 +184,7 @@ func (s *splitter) skipLine(buf []byte) (*Chunk, error) {
 	if end >= 0 {
 		c.skipped += int64(end)
 		s.offset += int64(end) + 1
-		s.rest = bytes.Clone(buf[end+1:])
+		s.rest = append(s.rest[:0], buf[end+1:]...)
 	}
 	s.seq++
 	s.line++

@@ -144,6 +144,7 @@ func (d *traced) read(t testing.TB, c Config, f *File, ledger *Ledger) {
 		} else {
 			dec.decode(chunk, sink.tally, sink)
 		}
+		spoil(chunk)
 		d.rejects = append(d.rejects, sink.tally.Rejects...)
 		if err := ledger.Add(sink.tally); err != nil {
 			t.Error(err)

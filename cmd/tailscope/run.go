@@ -176,7 +176,9 @@ func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
 		}
 	}
 	for c := range l.untilStopped() {
-		l.send(event{tally: decoder.Decode(c, take)})
+		tally := decoder.Decode(c, take)
+		c.Release()
+		l.send(event{tally: tally})
 	}
 	decoder.Flush(take)
 }
