@@ -224,6 +224,7 @@ type delimited struct {
 	rec   record
 	row   spans.Row
 	cells [][]byte
+	short shortRows
 }
 
 func newDelimited(f *Fields, c spans.Columns) *delimited {
@@ -235,6 +236,12 @@ func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 	h := c.File.header
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
+		if n := d.plain(c, data, line, offset, s); n > 0 {
+			data = data[n:]
+			line++
+			offset += int64(n)
+			continue
+		}
 		raw := data[:h.recordEnd(data, true)]
 		data = data[len(raw):]
 		hop, bad := d.record(c, raw, c.Open && len(data) == 0)

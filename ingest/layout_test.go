@@ -78,14 +78,60 @@ func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
 	})
 }
 
+// drawTable draws a table in which rows are mostly plain.
+func drawTable(t *rapid.T) string {
+	header := rapid.SampledFrom([]string{
+		"time,hop,duration_us,truncated,attempt", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
+		"x,start,end,hop,latency_ms", "hop\tduration_ms\tretry\tattempt",
+	}).Draw(t, "header")
+	columns := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == '\t' })
+	usual := rapid.SampledFrom([]string{"1", "false", "25", "x", ""})
+	value := rapid.OneOf(usual, usual, usual, usual, usual, rapid.SampledFrom(oddValues))
+	var b strings.Builder
+	b.WriteString(header + "\n")
+	for range rapid.IntRange(2, 30).Draw(t, "rows") {
+		cells := rapid.SliceOfN(value, len(columns), len(columns)).Draw(t, "cells")
+		b.WriteString(strings.Join(cells, header[len(columns[0]):][:1]))
+		b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n", " \n", ",\n", "\r\r\n", "\n" + header + "\n", "\n\xef\xbb\xbf"}).Draw(t, "end"))
+	}
+	return b.String()
+}
+
+func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		in := drawTable(rt)
+		h := how{format: "csv", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: &plainColumns}
+		if strings.Contains(in[:strings.IndexByte(in, '\n')], "\t") {
+			h.format = "tsv"
+		}
+		bothWays(t, h, in)
+	})
+}
+
+func TestRowsOfAPlainHeaderArePlain(t *testing.T) {
+	for header, plain := range map[string]bool{
+		"time,chain_id,hop,duration_us,truncated,attempt": true, "hop,duration_ms,status": true, "hop,service,duration_ms": false, "hop,duration": false,
+	} {
+		config := how{}.config(t)
+		d := newDelimited(config.Fields, plainColumns)
+		h, err := newHeader([]byte(header), newCutter(',', maxQuoted), config.Fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, header, d.shortFor(h).plain != nil, plain)
+	}
+}
+
 func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
 	for i, form := range forms {
 		line := strings.ReplaceAll(form, "%", oddValues[i]) + "\n"
 		f.Add(line + line + line + strings.ReplaceAll(form, "%", oddValues[len(oddValues)-1-i]) + "\n" + line)
 	}
+	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		bothWays(t, how{format: "ndjson", columns: &plainColumns}, in)
 		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
+		bothWays(t, how{format: "csv", columns: &plainColumns}, in)
 	})
 }
 
