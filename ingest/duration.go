@@ -62,7 +62,7 @@ type length struct {
 // own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
 // errNoUnit: it is never guessed from its size.
 func parseDuration(b []byte, unit Unit) (length, error) {
-	if s, ok := wholeNumber(b, unit); ok {
+	if s, ok := shortNumber(b, unit); ok {
 		return s, nil
 	}
 	b = bytes.TrimSpace(b)
@@ -76,19 +76,31 @@ func parseDuration(b []byte, unit Unit) (length, error) {
 	return parseUnits(b)
 }
 
-// wholeNumber is the short way for a few plain digits, by far the most common.
-func wholeNumber(b []byte, unit Unit) (length, bool) {
+// shortNumber is the short way for a few plain digits with or without a point, by
+// far the most common: they fit and are not finer than a nanosecond.
+func shortNumber(b []byte, unit Unit) (length, bool) {
 	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {
 		return length{}, false
 	}
-	var v int64
+	v, decimals := int64(0), -1 // no point yet
 	for _, c := range b {
-		if c-'0' > 9 {
+		switch {
+		case c-'0' <= 9:
+			v = v*10 + int64(c-'0')
+			if decimals >= 0 {
+				decimals++
+			}
+		case c == '.' && decimals < 0:
+			decimals = 0
+		default:
 			return length{}, false
 		}
-		v = v*10 + int64(c-'0')
 	}
-	return length{ns: v * int64(pow10[unit]), resolution: uint8(unit)}, true
+	digits := int(unit) - max(decimals, 0)
+	if digits < 0 || decimals == 0 {
+		return length{}, false
+	}
+	return length{ns: v * int64(pow10[digits]), resolution: uint8(digits)}, true
 }
 
 // wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can

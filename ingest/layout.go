@@ -210,7 +210,7 @@ func (l *layout) read(s *jsonScanner, p *plain, b []byte) int {
 // it is not as expected.
 func (at *slot) value(s *jsonScanner, p *plain, k int, b []byte, i int) (end int) {
 	if p != nil && at.kind == number {
-		if n, digits := shortWhole(b, i); digits > 0 && p.whole(&p.fields[k], n) {
+		if n, digits := shortWhole(b, i); digits > 0 && !goesOn(b[i+digits]) && p.whole(&p.fields[k], n) {
 			return i + digits
 		}
 	}
@@ -248,6 +248,9 @@ func (at *slot) scan(s *jsonScanner, b []byte, i int) (kind valueKind, raw []byt
 	}
 	return kind, raw, s.i
 }
+
+// goesOn reports whether a number does not end before c.
+func goesOn(c byte) bool { return c == '.' || c|0x20 == 'e' }
 
 // plainTextEnd returns the index of the quote that ends the string whose first
 // byte is b[i], 0 if the string has an escape, a control character or no end

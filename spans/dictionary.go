@@ -1,6 +1,8 @@
 package spans
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -60,21 +62,51 @@ func (d *Dictionary) release() {
 // columns that describe a hop share one column of indices.
 type hopTable struct {
 	index map[string]int32
+	keys  []string
 	list  []Hop
 	parts [4]Dictionary // name, service, operation, kind; their indices are those of list
+	// near holds hops that were found, each at a spot of its own: most look-ups are
+	// of a few hops, and comparing a key costs less than hashing all of it.
+	near [256]found
+}
+
+type found struct {
+	key string
+	hop int32
 }
 
 func newHopTable() *hopTable { return &hopTable{index: map[string]int32{}} }
 
 // find returns the index of the hop with that key.
 func (t *hopTable) find(key []byte) (int32, bool) {
+	near := &t.near[spot(key)]
+	if near.key == string(key) && len(key) > 0 {
+		return near.hop, true
+	}
 	i, ok := t.index[string(key)]
+	if ok {
+		*near = found{t.keys[i], i}
+	}
 	return i, ok
+}
+
+// spot mixes the ends of a key.
+func spot(key []byte) uint8 {
+	mixed := uint64(len(key))
+	if n := len(key); n >= 8 {
+		mixed += binary.LittleEndian.Uint64(key) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(key[n-8:]), 29)
+	} else {
+		for _, c := range key {
+			mixed = mixed<<8 | uint64(c)
+		}
+	}
+	return uint8(mixed * 0x9e3779b97f4a7c15 >> 56) // Knuth's multiplicative hash
 }
 
 func (t *hopTable) add(key []byte, h Hop) int32 {
 	i := int32(len(t.list))
-	t.index[strings.Clone(string(key))] = i
+	t.keys = append(t.keys, string(key))
+	t.index[t.keys[i]] = i
 	t.list = append(t.list, h)
 	for p, name := range [...]string{h.Name, h.Service, h.Operation, h.Kind.String()} {
 		t.parts[p].names = append(t.parts[p].names, name)
