@@ -234,6 +234,10 @@ func addUpTo(into **quantile.Sample, from *quantile.Sample, limit int64) {
 
 // The readings of a part.
 
+func (p *part) done() quantile.Union { return quantile.Union{p.completed} }
+
+func (p *part) ended() quantile.Union { return quantile.Union{p.failed} }
+
 func (p *part) truncated() quantile.Union {
 	return quantile.Union{p.knownSeen, p.ownSeen, p.otherSeen}
 }

@@ -179,19 +179,17 @@ func (r *Result) withhold() {
 	}
 }
 
+// fillBuckets reads all samples once for all buckets.
 func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 	f, t := &h.first, &h.retries
-	one := func(s *quantile.Sample) quantile.Union { return quantile.Union{s} }
-	r.Completed = bucket(one(f.completed), one(t.completed), ps)
-	r.Truncated = bucket(f.truncated(), t.truncated(), ps)
-	r.Failed = bucket(one(f.failed), one(t.failed), ps)
-	r.Recorded = bucket(f.all(), t.all(), ps)
-}
-
-func bucket(first, retries quantile.Union, ps []quantile.P) Bucket {
-	var b Bucket
-	b.First, b.Retries, b.All = quantile.SummarizeParts(first, retries, ps)
-	return b
+	var unions []quantile.Union
+	for _, of := range [...]func(*part) quantile.Union{(*part).done, (*part).truncated, (*part).ended, (*part).all} {
+		unions = append(unions, of(f), of(t), append(of(f), of(t)...))
+	}
+	s := quantile.SummarizeEach(unions, ps)
+	for i, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
+		b.First, b.Retries, b.All = s[3*i], s[3*i+1], s[3*i+2]
+	}
 }
 
 func (h *hop) fillCounts(r *Result) {

@@ -178,12 +178,7 @@ func (t tailer) unmarkedWall() string {
 	if t.hop.merged > 0 || top/100 < pow10(t.hop.resolution) {
 		return ""
 	}
-	var spike uint64
-	for ns, count := range (quantile.Union{t.hop.first.completed, t.hop.retries.completed}).All() {
-		if ns >= near {
-			spike += count
-		}
-	}
+	spike := n - quantile.Union{t.hop.first.completed, t.hop.retries.completed}.UpTo(near-1)
 	if spike < spikeLeast || spike*1000 < n*spikePerMille {
 		return ""
 	}

@@ -35,29 +35,43 @@ func KaplanMeier(completed, cut Union) iter.Seq[KMStep] {
 	}
 }
 
+// survival is what is left of n attempts. Between two cuts the product
+// telescopes: with a at risk, S = last a/base. That leaves one rounding per cut
+// time, not per time.
+type survival struct {
+	atRisk, base uint64  // now, and after the last cut
+	last         float64 // S at the last cut
+}
+
+func survivalOf(n uint64) survival { return survival{atRisk: n, base: n, last: 1} }
+
+// after returns S once n more have completed. It falls, or stays, with each.
+func (s survival) after(n uint64) float64 {
+	return s.last * (float64(s.atRisk-n) / float64(s.base))
+}
+
+// cut takes n cut attempts out.
+func (s *survival) cut(n uint64) {
+	s.last = s.after(0)
+	s.atRisk -= n
+	s.base = s.atRisk
+}
+
 // curve is a Kaplan-Meier estimate on its way through time.
 type curve struct {
+	survival  // after now
 	total     uint64
 	completed stream
-	cut       stream
+	cuts      stream
 	now       KMStep
-
-	atRisk    uint64 // after now
-	done      uint64 // completions up to now
-	cutBefore uint64 // cuts before now
-
-	// Between two cuts the product telescopes: with a at risk after the step,
-	// S = sBase a/base and G = gBase + (base-a)/(base a). That leaves one
-	// rounding per cut time, not per time.
-	base         uint64
-	sBase, gBase float64
+	greenwood float64 // at the last cut; it telescopes too: more by (base-a)/(base a)
 }
 
 // stream is a walk with its next value in view.
 type stream struct {
 	tally
 	more bool
-	walk *walker
+	walk *joint
 }
 
 func newStream(u Union) stream {
@@ -81,8 +95,8 @@ func (s *stream) take(t int64) uint64 {
 func newCurve(completed, cut Union) *curve {
 	n := completed.N() + cut.N()
 	return &curve{
-		total: n, completed: newStream(completed), cut: newStream(cut),
-		atRisk: n, base: n, sBase: 1, now: KMStep{Survival: 1},
+		survival: survivalOf(n), total: n, completed: newStream(completed), cuts: newStream(cut),
+		now: KMStep{Survival: 1},
 	}
 }
 
@@ -92,10 +106,10 @@ func (c *curve) peek() (t int64, ok bool) {
 	if c.completed.more {
 		t = c.completed.value
 	}
-	if c.cut.more {
-		t = min(t, c.cut.value)
+	if c.cuts.more {
+		t = min(t, c.cuts.value)
 	}
-	return t, c.completed.more || c.cut.more
+	return t, c.completed.more || c.cuts.more
 }
 
 // step moves to the next time and fills now.
@@ -104,32 +118,15 @@ func (c *curve) step() bool {
 	if !ok {
 		return false
 	}
-	c.cutBefore += c.now.Cut
-	d, k := c.completed.take(t), c.cut.take(t)
-	c.now = KMStep{Time: t, AtRisk: c.atRisk, Completed: d, Cut: k}
-	c.done += d
+	d, k := c.completed.take(t), c.cuts.take(t)
+	c.now = KMStep{Time: t, AtRisk: c.atRisk, Completed: d, Cut: k, Survival: c.after(d)}
 	c.atRisk -= d
-	a, base := float64(c.atRisk), float64(c.base)
-	c.now.Survival = c.sBase * (a / base)
-	c.now.Greenwood = c.gBase + float64(c.base-c.atRisk)/(base*a) // +Inf at the end of the curve
+	c.now.Greenwood = c.greenwood + float64(c.base-c.atRisk)/(float64(c.base)*float64(c.atRisk)) // +Inf at the end of the curve
 	if k > 0 {
-		c.atRisk -= k
-		c.base, c.sBase, c.gBase = c.atRisk, c.now.Survival, c.now.Greenwood
+		c.cut(k)
+		c.greenwood = c.now.Greenwood
 	}
 	return true
-}
-
-// reached reports whether the step just taken is the first, for a caller
-// that asks at every step, with S <= 1-p. Before the first cut the nearest
-// rank decides, in integers; the curve falls only at completions.
-func (c *curve) reached(p P) bool {
-	if c.now.Completed == 0 {
-		return false
-	}
-	if c.cutBefore == 0 {
-		return c.done >= p.Rank(c.total)
-	}
-	return c.now.Survival <= p.Beyond()*reachedTolerance
 }
 
 // KMQuantile returns the Kaplan-Meier quantile inf{t: S(t) <= 1-p} in
@@ -143,19 +140,77 @@ func KMQuantile(completed, cut Union, p P) (value int64, ok bool) {
 	return *q, true
 }
 
-// kmQuantiles answers for several probabilities in one walk; nil is not
-// identified.
+// kmQuantiles answers for several probabilities; nil is not identified.
 func kmQuantiles(completed, cut Union, ps []P) []*int64 {
-	found, missing := make([]*int64, len(ps)), len(ps)
-	for c := newCurve(completed, cut); missing > 0 && c.step(); {
-		for i, p := range ps {
-			if found[i] == nil && c.reached(p) {
-				found[i] = new(c.now.Time)
-				missing--
-			}
+	q := newInquiry(completed, kmRanks(completed, cut, ps))
+	answer(q)
+	return q.kmValues()
+}
+
+// kmValues returns what was read for ranks from kmRanks.
+func (q *inquiry) kmValues() []*int64 {
+	values := make([]*int64, len(q.pick.ranks))
+	for i, rank := range q.pick.ranks {
+		if rank > 0 {
+			values[i] = &q.pick.values[i]
 		}
 	}
-	return found
+	return values
+}
+
+// kmRanks returns the ranks, among the completed values, at which the curve has
+// fallen to 1-p; 0 where it never does. Between two cuts it falls with each
+// completed value whatever that is, so only their numbers matter.
+func kmRanks(completed, cut Union, ps []P) []uint64 {
+	n := completed.N() + cut.N()
+	f := &fall{survival: survivalOf(n), total: n, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
+	done, cuts := completed.walk(), cut.walk()
+	for more := true; more && f.missing > 0; {
+		var t int64
+		var k uint64
+		if t, k, more = cuts.next(); !more {
+			t = math.MaxInt64
+		}
+		f.complete(done.upTo(t))
+		f.cut(k)
+		f.wasCut = true
+	}
+	return f.ranks
+}
+
+// fall is a Kaplan-Meier curve on its way down, from cut to cut.
+type fall struct {
+	survival
+	total   uint64
+	done    uint64
+	wasCut  bool
+	ps      []P
+	ranks   []uint64
+	missing int
+}
+
+// complete lets n attempts complete and finds the ranks among them.
+func (f *fall) complete(n uint64) {
+	for i, p := range f.ps {
+		if f.ranks[i] > 0 {
+			continue
+		}
+		if k := firstWhere(1, n, func(k uint64) bool { return f.reached(p, k) }); k <= n {
+			f.ranks[i] = f.done + k
+			f.missing--
+		}
+	}
+	f.done += n
+	f.atRisk -= n
+}
+
+// reached reports whether S <= 1-p after k more completions. Before the first
+// cut the nearest rank decides, in integers.
+func (f *fall) reached(p P, k uint64) bool {
+	if !f.wasCut {
+		return f.done+k >= p.Rank(f.total)
+	}
+	return f.after(k) <= p.Beyond()*reachedTolerance
 }
 
 // Limits names a transformation for the limits of a survival curve.

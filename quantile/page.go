@@ -1,6 +1,7 @@
 package quantile
 
 import (
+	"encoding/binary"
 	"iter"
 	"unsafe"
 )
@@ -8,7 +9,9 @@ import (
 const (
 	microsecond = 1000 // nanoseconds
 	pageSlots   = 512
+	groupSlots  = 64
 	nodePages   = 512
+	nodeSlots   = nodePages * pageSlots
 	pageSpan    = pageSlots * microsecond // nanoseconds that a page covers
 
 	// maxPages covers one hour: a directory for it takes 110 kB at most, and
@@ -16,8 +19,9 @@ const (
 	maxPages = 3600 * 1_000_000 / pageSlots
 
 	// worthPage is the number of whole microseconds among maxPending values
-	// that make a page: 4 kB that later values of the range need not pay for.
-	worthPage = 32
+	// that make a page: half a kilobyte that later values of the range need not
+	// pay for.
+	worthPage = 4
 
 	// A range that drifts could open page after page and leave each nearly
 	// empty; beyond freePages bytes a page must be paid for by values.
@@ -25,8 +29,125 @@ const (
 	bytesToAPage = 4 // bytes of pages allowed per value
 )
 
-// page counts 512 consecutive whole microseconds.
-type page [pageSlots]uint64
+// page counts 512 consecutive whole microseconds. Most counts are small and all
+// that a run touches should stay in the cache, so a counter is a byte; how often
+// it went round stands in high, which few pages have.
+type page struct {
+	low  [pageSlots]uint8
+	high [pageSlots / groupSlots]*[groupSlots]uint64
+}
+
+// count returns the count of a slot.
+func (p *page) count(slot int) uint64 {
+	n := uint64(p.low[slot])
+	if g := p.high[slot/groupSlots]; g != nil {
+		n += g[slot%groupSlots] << 8
+	}
+	return n
+}
+
+// add counts a slot so many times.
+func (p *page) add(slot int, count uint64) {
+	n := uint64(p.low[slot]) + count
+	p.low[slot] = uint8(n)
+	if n >>= 8; n > 0 {
+		p.carry(slot, n)
+	}
+}
+
+// carry counts how often the counter of a slot went round.
+func (p *page) carry(slot int, rounds uint64) {
+	g := &p.high[slot/groupSlots]
+	if *g == nil {
+		*g = new([groupSlots]uint64)
+	}
+	(*g)[slot%groupSlots] += rounds
+}
+
+// merge adds the counts of o, which must not be used afterwards.
+func (p *page) merge(o *page) {
+	for i := 0; i < pageSlots; i += 8 {
+		p.mergeEight(o, i)
+	}
+	for i, g := range o.high {
+		switch {
+		case g == nil:
+		case p.high[i] == nil:
+			p.high[i] = g
+		default:
+			for j, n := range g {
+				p.high[i][j] += n
+			}
+		}
+	}
+}
+
+// mergeEight adds the low counts of eight slots, all at once unless one of them
+// might go round.
+func (p *page) mergeEight(o *page, from int) {
+	const half = 0x8080808080808080
+	mine, others := p.eight(from), o.eight(from)
+	if (mine|others)&half == 0 {
+		binary.LittleEndian.PutUint64(p.low[from:], mine+others)
+		return
+	}
+	for i := from; i < from+8; i++ {
+		p.add(i, uint64(o.low[i]))
+	}
+}
+
+// eight returns the low counts of eight slots, the first in the lowest byte.
+func (p *page) eight(from int) uint64 { return binary.LittleEndian.Uint64(p.low[from:]) }
+
+// total returns how many values the page counts, and the sum of their slots.
+func (p *page) total() (count uint64, slots Sum) {
+	const bytes, ones = 0x00ff00ff00ff00ff, 0x0001000100010001
+	var even, odd, sum uint64 // per column of eight; no column exceeds 64*255
+	for i := 0; i < pageSlots; i += 8 {
+		x := p.eight(i)
+		e, o := x&bytes, x>>8&bytes
+		even, odd = even+e, odd+o
+		here := (e + o) * ones >> 48
+		count += here
+		sum += here * uint64(i)
+	}
+	for column := uint64(0); column < 8; column += 2 {
+		sum += even&0xffff*column + odd&0xffff*(column+1)
+		even, odd = even>>16, odd>>16
+	}
+	slots.Lo = sum
+	for i, g := range p.high {
+		if g == nil {
+			continue
+		}
+		for j, rounds := range g {
+			count += rounds << 8
+			slots.add(int64(i*groupSlots+j), rounds<<8)
+		}
+	}
+	return count, slots
+}
+
+func (p *page) clone() *page {
+	c := *p
+	for i, g := range p.high {
+		if g != nil {
+			copied := *g
+			c.high[i] = &copied
+		}
+	}
+	return &c
+}
+
+func (p *page) bytes() uint64 {
+	held := uint64(unsafe.Sizeof(*p))
+	for _, g := range p.high {
+		if g != nil {
+			held += uint64(unsafe.Sizeof(*g))
+		}
+	}
+	return held
+}
 
 type node [nodePages]*page
 
@@ -36,26 +157,19 @@ type directory struct {
 	count uint64 // pages
 }
 
-// counter returns the count of ns if ns is a whole microsecond with a page,
-// else nil. A negative ns reads as a huge one and has no page.
-func (d *directory) counter(ns int64) *uint64 {
+// find returns the page and the slot of ns if ns is a whole microsecond with a
+// page, else nil. A negative ns reads as a huge one and has no page.
+func (d *directory) find(ns int64) (*page, int) {
 	us := uint64(ns) / microsecond
-	if us*microsecond != uint64(ns) {
-		return nil
-	}
-	i := us / (pageSlots * nodePages)
-	if i >= uint64(len(d.nodes)) {
-		return nil
+	i := us / nodeSlots
+	if us*microsecond != uint64(ns) || i >= uint64(len(d.nodes)) {
+		return nil, 0
 	}
 	n := d.nodes[i]
 	if n == nil {
-		return nil
+		return nil, 0
 	}
-	p := n[us/pageSlots%nodePages]
-	if p == nil {
-		return nil
-	}
-	return &p[us%pageSlots]
+	return n[us/pageSlots%nodePages], int(us % pageSlots)
 }
 
 // affordable reports whether a sample of n values may hold one more page.
@@ -92,17 +206,14 @@ func (d *directory) merge(o *directory) {
 			d.count++
 			continue
 		}
-		for j, c := range p {
-			(*slot)[j] += c
-		}
+		(*slot).merge(p)
 	}
 }
 
 func (d *directory) clone() directory {
 	var c directory
 	for i, p := range d.all() {
-		copied := *p
-		*c.slot(i) = &copied
+		*c.slot(i) = p.clone()
 		c.count++
 	}
 	return c
@@ -125,42 +236,14 @@ func (d *directory) all() iter.Seq2[int64, *page] {
 }
 
 func (d *directory) bytes() uint64 {
-	held := uint64(cap(d.nodes))*uint64(unsafe.Sizeof(&node{})) + d.count*uint64(unsafe.Sizeof(page{}))
+	held := uint64(cap(d.nodes)) * uint64(unsafe.Sizeof(&node{}))
 	for _, n := range d.nodes {
 		if n != nil {
 			held += uint64(unsafe.Sizeof(node{}))
 		}
 	}
-	return held
-}
-
-// paged is the source of a directory's values.
-type paged struct {
-	dir  []*node
-	slot int // next microsecond, within the whole directory
-}
-
-func (p *paged) next() (int64, uint64, bool) {
-	for top := p.slot / (nodePages * pageSlots); top < len(p.dir); top = p.slot / (nodePages * pageSlots) {
-		n := p.dir[top]
-		if n == nil {
-			p.slot = (top + 1) * nodePages * pageSlots
-			continue
-		}
-		number := p.slot / pageSlots
-		counts := n[number%nodePages]
-		if counts == nil {
-			p.slot = (number + 1) * pageSlots
-			continue
-		}
-		for i := p.slot % pageSlots; i < pageSlots; i++ {
-			if counts[i] > 0 {
-				us := number*pageSlots + i
-				p.slot = us + 1
-				return int64(us) * microsecond, counts[i], true
-			}
-		}
-		p.slot = (number + 1) * pageSlots
+	for _, p := range d.all() {
+		held += p.bytes()
 	}
-	return 0, 0, false
+	return held
 }

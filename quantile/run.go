@@ -51,11 +51,11 @@ func (s *Sample) crowded(level int) bool {
 // mergeLevel joins the runs of a level and returns the level of the result.
 // Values whose page was opened in the meantime move there.
 func (s *Sample) mergeLevel(level int) int {
-	var merging []source
+	var merging []*decoder
 	kept := s.runs[:0]
 	for _, r := range s.runs {
 		if r.level() == level {
-			merging = append(merging, &decoder{blocks: r.blocks, consume: true})
+			merging = append(merging, newDecoder(r, true))
 		} else {
 			kept = append(kept, r)
 		}
@@ -110,40 +110,48 @@ func (e *encoder) run() run {
 	return run{e.blocks, e.size}
 }
 
-// decoder is the source of a run.
-type decoder struct {
+// position is a place in a run: the value there, and what follows it.
+type position struct {
+	tally
+	more    bool // the run goes on: there is a value
 	blocks  [][]byte
 	block   []byte
-	last    int64
 	consume bool // drop each block once it has been read
 }
 
-func (d *decoder) next() (int64, uint64, bool) {
-	if len(d.block) == 0 {
-		if len(d.blocks) == 0 {
-			return 0, 0, false
-		}
-		d.block = d.blocks[0]
-		if d.consume {
-			d.blocks[0] = nil
-		}
-		d.blocks = d.blocks[1:]
+// read goes on to the next value.
+func (p *position) read() {
+	if len(p.block) == 0 && !p.nextBlock() {
+		p.more = false
+		return
 	}
-	u := d.uvarint()
-	d.last += int64(u >> 1)
-	if u&1 == 0 {
-		return d.last, 1, true
+	u := p.uvarint()
+	p.value += int64(u >> 1)
+	p.count, p.more = 1, true
+	if u&1 == 1 {
+		p.count = p.uvarint() + 2
 	}
-	return d.last, d.uvarint() + 2, true
 }
 
-func (d *decoder) uvarint() uint64 {
+func (p *position) nextBlock() bool {
+	if len(p.blocks) == 0 {
+		return false
+	}
+	p.block = p.blocks[0]
+	if p.consume {
+		p.blocks[0] = nil
+	}
+	p.blocks = p.blocks[1:]
+	return true
+}
+
+func (p *position) uvarint() uint64 {
 	// Two bytes hold the usual distance; binary.Uvarint reads the others.
-	if b := d.block; len(b) > 1 && b[1] < 0x80 && b[0] >= 0x80 {
-		d.block = b[2:]
+	if b := p.block; len(b) > 1 && b[1] < 0x80 && b[0] >= 0x80 {
+		p.block = b[2:]
 		return uint64(b[0]&0x7f) | uint64(b[1])<<7
 	}
-	u, n := binary.Uvarint(d.block)
-	d.block = d.block[n:]
+	u, n := binary.Uvarint(p.block)
+	p.block = p.block[n:]
 	return u
 }

@@ -31,28 +31,26 @@ type Sample struct {
 	runs    []run
 }
 
-// tally is a value with its count.
-type tally struct {
-	value int64
-	count uint64
-}
-
 // Add counts one duration of ns nanoseconds. Durations are not negative; a
 // negative one is counted as 0, so readers reject it before.
 func (s *Sample) Add(ns int64) {
 	s.n++
-	if c := s.pages.counter(ns); c != nil {
-		*c++
+	p, slot := s.pages.find(ns)
+	if p == nil {
+		s.keep(ns)
 		return
 	}
-	s.keep(ns)
+	p.low[slot]++
+	if p.low[slot] == 0 {
+		p.carry(slot, 1)
+	}
 }
 
 // AddN counts a duration of ns nanoseconds count times.
 func (s *Sample) AddN(ns int64, count uint64) {
 	s.n += count
-	if c := s.pages.counter(ns); c != nil {
-		*c += count
+	if p, slot := s.pages.find(ns); p != nil {
+		p.add(slot, count)
 		return
 	}
 	if count <= repeatUpTo {
@@ -89,12 +87,11 @@ func (s *Sample) makeRoom() {
 
 // flush moves pending and heavy into pages and one new run.
 func (s *Sample) flush() {
-	slices.Sort(s.pending)
+	buffered := s.buffered()
 	s.openPages()
-	w := newWalker(s.buffered(nil))
 	var e encoder
-	for v, c, ok := w.next(); ok; v, c, ok = w.next() {
-		s.place(v, c, &e)
+	for _, t := range buffered {
+		s.place(t.value, t.count, &e)
 	}
 	s.pending, s.heavy = s.pending[:0], nil
 	s.push(e.run())
@@ -102,8 +99,8 @@ func (s *Sample) flush() {
 
 // place counts a value in its page, or else in the run being written.
 func (s *Sample) place(value int64, count uint64, e *encoder) {
-	if c := s.pages.counter(value); c != nil {
-		*c += count
+	if p, slot := s.pages.find(value); p != nil {
+		p.add(slot, count)
 		return
 	}
 	e.add(value, count)
@@ -186,16 +183,23 @@ func (s *Sample) Bytes() uint64 {
 	return total
 }
 
-// buffered appends the sources of pending, which must be sorted, and heavy.
-func (s *Sample) buffered(to []source) []source {
-	if len(s.pending) > 0 {
-		to = append(to, &sorted{s.pending})
+// buffered sorts pending and heavy, and returns their values together.
+func (s *Sample) buffered() []tally {
+	slices.Sort(s.pending)
+	slices.SortFunc(s.heavy, byValue)
+	list := make([]tally, 0, len(s.pending)+len(s.heavy))
+	heavy := s.heavy
+	for _, v := range s.pending {
+		for ; len(heavy) > 0 && heavy[0].value <= v; heavy = heavy[1:] {
+			list = append(list, heavy[0])
+		}
+		if last := len(list) - 1; last >= 0 && list[last].value == v {
+			list[last].count++
+			continue
+		}
+		list = append(list, tally{v, 1})
 	}
-	if len(s.heavy) > 0 {
-		slices.SortFunc(s.heavy, byValue)
-		to = append(to, &tallied{s.heavy})
-	}
-	return to
+	return append(list, heavy...)
 }
 
 // sources appends everything that a walk over s has to join.
@@ -203,13 +207,14 @@ func (s *Sample) sources(to []source) []source {
 	if s == nil {
 		return to
 	}
-	slices.Sort(s.pending)
-	to = s.buffered(to)
+	if list := s.buffered(); len(list) > 0 {
+		to = append(to, &tallied{rest: list})
+	}
 	if s.pages.count > 0 {
 		to = append(to, &paged{dir: s.pages.nodes})
 	}
 	for _, r := range s.runs {
-		to = append(to, &decoder{blocks: r.blocks})
+		to = append(to, newDecoder(r, false))
 	}
 	return to
 }

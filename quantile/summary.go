@@ -1,10 +1,8 @@
 package quantile
 
 import (
-	"cmp"
 	"iter"
 	"math/bits"
-	"slices"
 )
 
 // Union reads several samples as one. Nil samples are empty.
@@ -32,13 +30,17 @@ func (u Union) All() iter.Seq2[int64, uint64] {
 	}
 }
 
-func (u Union) walk() *walker {
+func (u Union) walk() *joint {
 	var sources []source
 	for _, s := range u {
 		sources = s.sources(sources)
 	}
-	return newWalker(sources)
+	return newJoint(sources)
 }
+
+// UpTo returns how many values of all samples are at most limit nanoseconds.
+// Like All it sorts internal buffers.
+func (u Union) UpTo(limit int64) uint64 { return u.walk().upTo(limit) }
 
 // Sum is an unsigned 128-bit sum of nanoseconds: Hi*2^64 + Lo.
 type Sum struct{ Hi, Lo uint64 }
@@ -48,6 +50,12 @@ func (s *Sum) add(value int64, count uint64) {
 	var carry uint64
 	s.Lo, carry = bits.Add64(s.Lo, lo, 0)
 	s.Hi += hi + carry
+}
+
+// times returns the sum of s taken n times over.
+func (s Sum) times(n uint64) Sum {
+	hi, lo := bits.Mul64(s.Lo, n)
+	return Sum{hi + s.Hi*n, lo}
 }
 
 // mean returns the sum over n, rounded half up. n is not 0, and as every
@@ -67,91 +75,34 @@ type Summary struct {
 	Quantiles      []int64 // nearest rank, in the order they were asked for
 }
 
-// Summarize describes the values of u in one walk. The probabilities may come
-// in any order.
-func Summarize(u Union, ps []P) Summary {
-	s := newSummarizer(u.N(), ps)
-	for v, c := range u.All() {
-		s.feed(v, c)
-	}
-	return s.summary()
-}
+// Summarize describes the values of u. The probabilities may come in any order.
+func Summarize(u Union, ps []P) Summary { return SummarizeEach([]Union{u}, ps)[0] }
 
-// SummarizeParts describes two unions that share no sample, and both together,
-// in one walk over each.
-func SummarizeParts(a, b Union, ps []P) (ofA, ofB, ofBoth Summary) {
-	left, right, both := newSummarizer(a.N(), ps), newSummarizer(b.N(), ps), newSummarizer(a.N()+b.N(), ps)
-	w, x := a.walk(), b.walk()
-	v, c, more := w.next()
-	u, d, others := x.next()
-	for more || others {
-		if more && (!others || v <= u) {
-			left.feed(v, c)
-			both.feed(v, c)
-			v, c, more = w.next()
-			continue
+// SummarizeEach describes several unions, which may share samples, in one walk
+// over all of them.
+func SummarizeEach(unions []Union, ps []P) []Summary {
+	summaries := make([]Summary, len(unions))
+	inquiries := make([]*inquiry, len(unions))
+	for i, u := range unions {
+		n := u.N()
+		ranks := []uint64{1, n}
+		for _, p := range ps {
+			ranks = append(ranks, p.Rank(n))
 		}
-		right.feed(u, d)
-		both.feed(u, d)
-		u, d, others = x.next()
+		summaries[i].N, inquiries[i] = n, newInquiry(u, ranks)
 	}
-	return left.summary(), right.summary(), both.summary()
-}
-
-// summarizer makes a summary of n values, which it is fed in ascending order.
-type summarizer struct {
-	sofar Summary
-	pick  *picker
-}
-
-func newSummarizer(n uint64, ps []P) *summarizer {
-	ranks := make([]uint64, len(ps))
-	for i, p := range ps {
-		ranks[i] = p.Rank(n)
+	answer(inquiries...)
+	for i := range summaries {
+		summaries[i].fill(inquiries[i])
 	}
-	return &summarizer{Summary{N: n}, newPicker(ranks)}
+	return summaries
 }
 
-func (s *summarizer) feed(value int64, count uint64) {
-	if s.pick.seen == 0 {
-		s.sofar.Min = value
+func (s *Summary) fill(from *inquiry) {
+	if s.N == 0 {
+		return
 	}
-	s.sofar.Max = value
-	s.sofar.Sum.add(value, count)
-	s.pick.feed(value, count)
+	values := from.pick.values
+	s.Min, s.Max, s.Quantiles = values[0], values[1], values[2:]
+	s.Sum, s.Mean = from.sum, from.sum.mean(s.N)
 }
-
-func (s *summarizer) summary() Summary {
-	if s.sofar.N == 0 {
-		return Summary{}
-	}
-	s.sofar.Mean, s.sofar.Quantiles = s.sofar.Sum.mean(s.sofar.N), s.pick.values
-	return s.sofar
-}
-
-// picker takes the values at given ranks out of one ascending walk.
-type picker struct {
-	ranks  []uint64
-	values []int64 // in the order of ranks
-	order  []int   // positions not yet reached, by rank
-	seen   uint64
-}
-
-func newPicker(ranks []uint64) *picker {
-	p := &picker{ranks: ranks, values: make([]int64, len(ranks)), order: make([]int, len(ranks))}
-	for i := range p.order {
-		p.order[i] = i
-	}
-	slices.SortFunc(p.order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
-	return p
-}
-
-func (p *picker) feed(value int64, count uint64) {
-	p.seen += count
-	for len(p.order) > 0 && p.ranks[p.order[0]] <= p.seen {
-		p.values[p.order[0]] = value
-		p.order = p.order[1:]
-	}
-}
-
-func (p *picker) done() bool { return len(p.order) == 0 }

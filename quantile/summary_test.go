@@ -3,7 +3,6 @@ package quantile
 import (
 	"math"
 	"math/big"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,16 +72,41 @@ func TestUnionJoinsEqualValues(t *testing.T) {
 	}
 }
 
-func TestPartsAreSummarizedAsEachAndAsBoth(t *testing.T) {
-	ps := []P{MustP("0.99"), MustP("0.5"), MustP("1")}
-	for _, c := range []struct{ a, b []int64 }{
-		{nil, nil}, {[]int64{3}, nil}, {nil, []int64{0, 5}}, {[]int64{1, 1, 4}, []int64{1, 2, 4, 4, 9000}},
-	} {
-		both := Union{sampleOf(slices.Concat(c.a, c.b)...)}
-		a, b, all := SummarizeParts(Union{sampleOf(c.a...)}, Union{sampleOf(c.b...)}, ps)
-		want := []Summary{Summarize(Union{sampleOf(c.a...)}, ps), Summarize(Union{sampleOf(c.b...)}, ps), Summarize(both, ps)}
-		if diff := cmp.Diff(want, []Summary{a, b, all}); diff != "" {
-			t.Errorf("%v and %v (-want +got):\n%s", c.a, c.b, diff)
+func TestUnionsThatShareSamplesAreSummarizedAsEachAlone(t *testing.T) {
+	ps := []P{MustP("0.99"), MustP("0.5"), MustP("1"), MustP("0")}
+	a, b, c := sampleOf(1, 1, 4), sampleOf(1, 2, 4, 4, 9000), sampleOf(lognormalMicroseconds(20_000)...)
+	c.Merge(sampleOf(uniformNanoseconds(20_000)...))
+	unions := []Union{nil, {a}, {a, nil}, {b}, {a, b}, {c}, {c, a}, {b, c, a}, {a, a}, {new(Sample)}}
+	for i, got := range SummarizeEach(unions, ps) {
+		if diff := cmp.Diff(summaryOf(talliesOf(unions[i]), ps), got); diff != "" {
+			t.Errorf("union %d (-want +got):\n%s", i, diff)
 		}
 	}
+}
+
+// summaryOf goes through the values one by one.
+func summaryOf(values []tally, ps []P) Summary {
+	var s Summary
+	if len(values) == 0 {
+		return s
+	}
+	s.Min, s.Max = values[0].value, values[len(values)-1].value
+	for _, t := range values {
+		s.N += t.count
+		s.Sum.add(t.value, t.count)
+	}
+	pick := pickerOf(s.N, ps)
+	for _, t := range values {
+		pick.feed(t.value, t.count)
+	}
+	s.Mean, s.Quantiles = s.Sum.mean(s.N), pick.values
+	return s
+}
+
+func pickerOf(n uint64, ps []P) *picker {
+	ranks := make([]uint64, len(ps))
+	for i, p := range ps {
+		ranks[i] = p.Rank(n)
+	}
+	return newPicker(ranks)
 }

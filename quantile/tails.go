@@ -1,5 +1,7 @@
 package quantile
 
+import "math"
+
 // Observed is what is known of a hop's first attempts: a right-censored
 // sample. Durations are in nanoseconds.
 type Observed struct {
@@ -95,10 +97,10 @@ func (o Observed) Tails(ps []P, confidence P) Tails {
 		}
 		o.judge(&t.Tails[i], t, order)
 	}
-	order.read()
-	km := kmQuantiles(o.Completed, o.cuts(), ps)
-	for i := range km {
-		t.Tails[i].KM = km[i]
+	km := newInquiry(o.Completed, kmRanks(o.Completed, o.cuts(), ps))
+	order.read(km)
+	for i, v := range km.kmValues() {
+		t.Tails[i].KM = v
 	}
 	return t
 }
@@ -112,26 +114,25 @@ func (o Observed) shared() Tails {
 	cuts := o.cuts()
 	t := Tails{Cut: cuts.N()}
 	t.N = t.Cut + o.Completed.N()
-	for v := range cuts.All() {
-		if t.CutMin == nil {
-			t.FirstCut, t.CutMin = new(v), new(v)
-		}
-		if t.CutMax == nil {
-			t.CutMax = new(v)
-		}
-		*t.CutMax = v
+	if t.Cut > 0 {
+		ends := newInquiry(cuts, []uint64{1, t.Cut})
+		answer(ends)
+		first, last := ends.pick.values[0], ends.pick.values[1]
+		t.FirstCut, t.CutMin, t.CutMax = new(first), new(first), new(last)
 	}
-	for v, c := range o.Completed.All() {
-		if t.FirstCut != nil && v > *t.FirstCut {
-			break
-		}
-		if t.SlowestBelow == nil {
-			t.SlowestBelow = new(v)
-		}
-		*t.SlowestBelow = v
-		t.Below += c
+	w := o.Completed.walk()
+	if t.Below = w.upTo(limit(t.FirstCut)); t.Below > 0 {
+		t.SlowestBelow = new(w.largest())
 	}
 	return t
+}
+
+// limit is the first cut, beyond everything where there is none.
+func limit(firstCut *int64) int64 {
+	if firstCut == nil {
+		return math.MaxInt64
+	}
+	return *firstCut
 }
 
 // judge sets the status and asks order for the values that go with it.
@@ -191,14 +192,11 @@ func (l *lowerBounded) ask(rank uint64, to *int64) {
 	l.ranks, l.into = append(l.ranks, rank), append(l.into, to)
 }
 
-// read answers all questions in one walk, which ends at the largest rank.
-func (l *lowerBounded) read() {
-	pick := newPicker(l.ranks)
-	w := l.known.walk()
-	for v, c, ok := w.next(); ok && !pick.done(); v, c, ok = w.next() {
-		pick.feed(v, c)
-	}
+// read answers all questions, and another inquiry with them in the same walk.
+func (l *lowerBounded) read(with *inquiry) {
+	own := newInquiry(l.known, l.ranks)
+	answer(own, with)
 	for i, to := range l.into {
-		*to = pick.values[i]
+		*to = own.pick.values[i]
 	}
 }

@@ -5,63 +5,51 @@ import (
 	"slices"
 )
 
-// source gives values in ascending order, each with a count above 0; a value
-// may come more than once. It must not be asked again after ok was false.
-type source interface {
+// feed gives values in ascending order, each with a count above 0; a value may
+// come more than once. It must not be asked again after ok was false.
+type feed interface {
 	next() (value int64, count uint64, ok bool)
 }
 
-// sorted is the source of a sorted slice.
-type sorted struct{ values []int64 }
-
-func (s *sorted) next() (int64, uint64, bool) {
-	if len(s.values) == 0 {
-		return 0, 0, false
-	}
-	v, n := s.values[0], 1
-	for n < len(s.values) && s.values[n] == v {
-		n++
-	}
-	s.values = s.values[n:]
-	return v, uint64(n), true
-}
-
-// tallied is the source of a sorted slice of tallies.
-type tallied struct{ tallies []tally }
-
-func (t *tallied) next() (int64, uint64, bool) {
-	if len(t.tallies) == 0 {
-		return 0, 0, false
-	}
-	first := t.tallies[0]
-	t.tallies = t.tallies[1:]
-	return first.value, first.count, true
+// tally is a value with its count.
+type tally struct {
+	value int64
+	count uint64
 }
 
 func byValue(a, b tally) int { return cmp.Compare(a.value, b.value) }
 
-// walker joins sources into one ascending walk over distinct values. Its
-// heads are a binary heap, the smallest first.
+// walker joins feeds into one ascending walk over distinct values. Its heads are
+// a binary heap, the smallest first.
 type walker struct{ heads []head }
 
 type head struct {
 	tally
-	from source
+	from feed
 }
 
-func newWalker(sources []source) *walker {
-	w := &walker{make([]head, 0, len(sources))}
-	for _, s := range sources {
-		if v, c, ok := s.next(); ok {
-			w.heads = append(w.heads, head{tally{v, c}, s})
-		}
+func newWalker[F feed](feeds []F) *walker {
+	w := &walker{make([]head, 0, len(feeds))}
+	for _, f := range feeds {
+		w.add(f)
 	}
-	// A sorted slice is a heap.
-	slices.SortFunc(w.heads, func(a, b head) int { return byValue(a.tally, b.tally) })
+	w.order()
 	return w
 }
 
-// next returns the next distinct value and its count over all sources.
+// add takes one more feed; order must come before the walk.
+func (w *walker) add(f feed) {
+	if v, c, ok := f.next(); ok {
+		w.heads = append(w.heads, head{tally{v, c}, f})
+	}
+}
+
+// order makes a heap of the heads: a sorted slice is one.
+func (w *walker) order() {
+	slices.SortFunc(w.heads, func(a, b head) int { return byValue(a.tally, b.tally) })
+}
+
+// next returns the next distinct value and its count over all feeds.
 func (w *walker) next() (value int64, count uint64, ok bool) {
 	if len(w.heads) == 0 {
 		return 0, 0, false
@@ -75,7 +63,7 @@ func (w *walker) next() (value int64, count uint64, ok bool) {
 	return value, count, true
 }
 
-// advance replaces the smallest head by the next value of its source.
+// advance replaces the smallest head by the next value of its feed.
 func (w *walker) advance() {
 	top := &w.heads[0]
 	v, c, ok := top.from.next()

@@ -23,17 +23,13 @@ type Wall struct {
 // no wall, and nor do cuts at 0. The walls ascend.
 func InferWalls(completed, ownCuts Union) []Wall {
 	var walls []Wall
-	done := newStream(completed)
-	slowest := int64(0)
+	done := completed.walk()
 	for group := range clusters(ownCuts) {
 		if !group.isWall() {
 			continue
 		}
-		for done.more && done.value <= group.To {
-			slowest = done.value
-			done.advance()
-		}
-		group.From = slowest
+		done.upTo(group.To)
+		group.From = done.largest()
 		walls = append(walls, group)
 	}
 	return walls

@@ -130,12 +130,7 @@ func (l *weighing) weigh(o Observed, unit int64) {
 	l.total.add(unit, o.Completed.N()+o.cuts().N())
 	l.cut.add(unit, o.cuts().N())
 	l.unseen.add(unit, o.CutSeen.N())
-	for v, c := range o.Completed.All() {
-		if l.tails.FirstCut != nil && v > *l.tails.FirstCut {
-			break
-		}
-		l.below.add(unit, c)
-	}
+	l.below.add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
 }
 
 // shares fills what is said of the cut share.
@@ -205,9 +200,9 @@ func (a asked) fill(q *Tail, last int64) {
 	}
 }
 
-// known is the source of a class's known values.
+// known is the feed of a class's known values.
 type known struct {
-	*walker
+	*joint
 	unit int64
 }
 
@@ -241,9 +236,9 @@ func (l *weighing) answer(reached Sum, r reading) {
 }
 
 func (l *weighing) walk() *walker {
-	var sources []source
+	var classes []known
 	for i, c := range l.classes {
-		sources = append(sources, known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
+		classes = append(classes, known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
 	}
-	return newWalker(sources)
+	return newWalker(classes)
 }
