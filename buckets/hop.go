@@ -44,6 +44,7 @@ type part struct {
 	ownSeen   *quantile.Sample // cuts whose timeout is not known: by their own
 	otherSeen *quantile.Sample // and by anything else
 	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
+	waiting   []int64          // completed, of the batch being added
 	failures  [len(spans.Failures) + 1]uint64
 	cuts      [len(spans.CutBys) + 1]uint64
 }
@@ -75,6 +76,15 @@ func merge(into **quantile.Sample, from *quantile.Sample) {
 		*into = new(quantile.Sample)
 	}
 	(*into).Merge(from)
+}
+
+// count puts the attempts that wait where they belong.
+func (p *part) count() {
+	if p.completed == nil {
+		p.completed = new(quantile.Sample)
+	}
+	p.completed.AddAll(p.waiting)
+	p.waiting = p.waiting[:0]
 }
 
 func (h *hop) part(retry bool) *part {

@@ -40,6 +40,7 @@ type Set struct {
 	// others, and byTable its hops by index.
 	table   *spans.Hop
 	byTable []*hop
+	waiting []*part // that have attempts waiting; none between two calls of Add
 	cuts    []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
@@ -65,8 +66,33 @@ func (s *Set) Add(b *spans.Batch) {
 			h = s.hop(b.Hops[index])
 			hops[index] = h
 		}
-		s.addRow(h, b, row)
+		if b.Stratum != nil || !s.addPlain(h, b, row) {
+			s.addRow(h, b, row)
+		}
 	}
+	for _, p := range s.waiting {
+		p.count()
+	}
+	s.waiting = s.waiting[:0]
+}
+
+// addPlain lets a completed attempt wait for others of its hop; false is for one
+// that is more than that.
+func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
+	marked := b.Marked(row)
+	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked {
+		return false
+	}
+	h.marked = h.marked || marked
+	if b.Resolution != nil {
+		h.resolution = min(h.resolution, b.Resolution[row])
+	}
+	p := h.part(b.Retry(row))
+	if len(p.waiting) == 0 {
+		s.waiting = append(s.waiting, p)
+	}
+	p.waiting = append(p.waiting, b.Duration[row])
+	return true
 }
 
 func (s *Set) addRow(h *hop, b *spans.Batch, row int) {

@@ -93,11 +93,14 @@ func TestSampleIsAMultiset(t *testing.T) {
 			if n > 0 {
 				counts[v] += n
 			}
-			if n%2 == 0 { // one by one, so that pages and runs come to be
+			switch n % 3 { // one by one, so that pages and runs come to be
+			case 0:
 				for range n {
 					s.Add(v)
 				}
-			} else {
+			case 1:
+				s.AddAll(slices.Repeat([]int64{v}, int(n)))
+			default:
 				s.AddN(v, n)
 			}
 			if n == 7 {
