@@ -49,7 +49,7 @@ func (c *Chunk) Release() {
 
 const (
 	// chunkSize is how much is read for a chunk, if its records allow it.
-	chunkSize = 1 << 20
+	chunkSize = 256 << 10
 	// DefaultMaxLine is the longest line that is read, in bytes. It only guards
 	// the memory: no log has such lines, but binary junk does.
 	DefaultMaxLine = 256 << 20
