@@ -97,17 +97,19 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// allocations is how often decoding chunks of so many rows each allocates, once
+// allocations is how often decoding chunks of so many rows allocates, once
 // its buffers have grown.
 func allocations(t *testing.T, c Config, chunks []*Chunk, rows int64) float64 {
 	t.Helper()
 	d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
 	defer d.Release()
 	run := func() {
+		accepted := int64(0)
 		for _, chunk := range chunks {
-			if tally := d.Decode(chunk, (*spans.Batch).Release); tally.Accepted != rows {
-				t.Fatalf("%+v", tally)
-			}
+			accepted += d.Decode(chunk, (*spans.Batch).Release).Accepted
+		}
+		if accepted != rows {
+			t.Fatalf("%d of %d rows", accepted, rows)
 		}
 	}
 	run()
