@@ -13,8 +13,15 @@ type balance struct {
 // scan reads on in b and returns how many bytes belong to the value; done tells
 // that its last bracket is among them.
 func (s *balance) scan(b []byte) (n int, done bool) {
-	i := 0
+	i, plain := 0, 0
 	for i < len(b) {
+		if i >= plain && len(b)-i >= 64 {
+			if s.block((*[64]byte)(b[i:])) {
+				i += 64
+				continue
+			}
+			plain = i + 64
+		}
 		if s.quoted {
 			i = s.string(b, i)
 			continue
