@@ -57,7 +57,7 @@ func slashesOf(b *[64]byte) (slashes uint64) {
 func escaped(slashes, carry uint64) (which, next uint64) {
 	const odd = 0xaaaaaaaaaaaaaaaa
 	starts := slashes &^ carry
-	codes := (starts<<1|odd)-starts ^ odd
+	codes := (starts<<1 | odd) - starts ^ odd
 	return codes ^ (slashes | carry), codes & slashes >> 63
 }
 

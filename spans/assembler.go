@@ -8,23 +8,19 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-
-	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // AssemblerConfig says what an Assembler may use.
 type AssemblerConfig struct {
 	// Memory is in bytes, for all workers together; 0 sets no limit. Half of it
-	// is for collecting, half for visiting. Besides, each worker needs up to
-	// 2 MiB for columns on their way to or from a file, and the names of hops
-	// and hosts once; a trace must fit whole, with about 300 bytes a span.
+	// is for collecting, half for visiting. Besides, each worker needs about
+	// 1 MiB for what is on its way, and the names of hops and hosts once; a trace
+	// must fit whole, with about 250 bytes a span.
 	Memory int64
 	// TempDir is where the folder with spill files is made; "" is the system's.
 	TempDir string
 	// Workers is how many Collectors there are, at least 1.
 	Workers int
-	// Allocator is for the Arrow buffers of spill files; nil is Arrow's own.
-	Allocator memory.Allocator
 }
 
 // Assembler makes traces whole whose spans come in pieces, in any order, from
@@ -63,14 +59,11 @@ func NewAssembler(c AssemblerConfig) *Assembler {
 	if c.Memory <= 0 {
 		c.Memory = math.MaxInt64 / 8
 	}
-	if c.Allocator == nil {
-		c.Allocator = memory.DefaultAllocator
-	}
 	a := &Assembler{config: c}
-	for range c.Workers {
+	for i := range c.Workers {
 		q := &quota{limit: c.Memory / 2 / int64(c.Workers)}
 		a.collectors = append(a.collectors, &Collector{
-			owner: a, tables: newTables(), store: store{parts: partitions, quota: q, create: a.createFile}, renamings: map[*Builder]*renaming{},
+			number: i, tables: newTables(), store: store{parts: partitions, quota: q, create: a.createFile}, renamings: map[*Builder]*renaming{},
 		})
 	}
 	return a
@@ -112,7 +105,7 @@ func (a *Assembler) createFile() (*spillFile, error) {
 		a.folder = folder
 	}
 	a.made++
-	f, err := createSpill(filepath.Join(a.folder, fmt.Sprintf("spans-%d.arrow", a.made)), a.config.Allocator, &a.spilled)
+	f, err := createSpill(filepath.Join(a.folder, fmt.Sprintf("spans-%d.packed", a.made)), &a.spilled)
 	if err == nil {
 		a.files = append(a.files, f)
 	}
@@ -157,11 +150,12 @@ func (a *Assembler) Close() error {
 
 // Collector takes the batches of one worker goroutine.
 type Collector struct {
-	owner     *Assembler
+	number    int
 	store     store
 	tables    *tables
 	renamings map[*Builder]*renaming // from a batch's tables to those of the worker
-	names     *renaming              // from there to those of all, once sealed
+	rows      grouping
+	packer    packer
 	sealed    bool
 }
 
@@ -175,18 +169,35 @@ func (c *Collector) Add(b *Batch) error {
 		return errors.New("spans: Add after Each or Close")
 	}
 	names := c.namesOf(b)
-	var r record
-	for i := range b.Len() {
-		r.fill(b, i)
-		if err := names.check(&r.span); err != nil {
-			return fmt.Errorf("spans: row %d of a batch: no %w", i, err)
-		}
-		names.apply(&r.span)
-		if err := c.store.put(&r, b.Trace(i), b.SpanText(i)); err != nil {
+	c.rows.group(b)
+	for _, first := range c.rows.firsts {
+		if err := c.pack(b, names, first); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pack makes fragments of the rows of one trace.
+func (c *Collector) pack(b *Batch, names *renaming, first int32) error {
+	var s Span
+	id := b.traceID(first)
+	c.packer.begin(id, c.number, c.rows.text(b, first))
+	for i := first; i >= 0; i = c.rows.next[i] {
+		if len(c.packer.b) > fragmentBytes {
+			if err := c.store.put(c.packer.end()); err != nil {
+				return err
+			}
+			c.packer.begin(id, c.number, nil)
+		}
+		s.fill(b, int(i))
+		if err := names.check(&s); err != nil {
+			return fmt.Errorf("spans: row %d of a batch: no %w", i, err)
+		}
+		names.apply(&s)
+		c.packer.add(&s, b.SpanText(int(i)))
+	}
+	return c.store.put(c.packer.end())
 }
 
 func (c *Collector) namesOf(b *Batch) *renaming {
@@ -195,21 +206,17 @@ func (c *Collector) namesOf(b *Batch) *renaming {
 		r = &renaming{}
 		c.renamings[b.Lineage] = r
 	}
-	grown := c.tables.learn(r, b)
-	c.store.quota.used += grown
-	c.store.quota.tables += grown
+	c.store.quota.charge(c.tables.learn(r, b))
 	return r
 }
 
 // fill reads row i of a batch; columns not asked for leave 0.
-func (r *record) fill(b *Batch, i int) {
-	r.trace = TraceID{b.TraceHi[i], b.TraceLo[i]}
-	r.span = Span{
+func (s *Span) fill(b *Batch, i int) {
+	*s = Span{
 		ID: SpanID(b.Span[i]), Parent: SpanID(b.Parent[i]), Digest: b.Digest[i], Shift: b.Shift[i], Weight: b.Weight[i],
 		Hop: b.Hop[i], Host: b.Host[i], Ties: Ties(b.Ties[i]), Duration: b.Duration[i], Timeout: b.Timeout[i],
 		Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
 	}
-	s := &r.span
 	if b.Line != nil {
 		s.File, s.Line, s.Offset = b.File[i], b.Line[i], b.Offset[i]
 	}

