@@ -11,6 +11,26 @@ type jaegerReader struct {
 
 	// isModel: the span at hand has a key of the model's.
 	isModel bool
+	// isWaiting: the processes are not read yet, and spans wait for them.
+	isWaiting bool
+	waits     []waiting
+	// The methods member, spanTag and remembered, made values once.
+	eachMember, eachOfSpan func() error
+	note                   func(key []byte, kind valueKind, raw []byte)
+}
+
+func newJaegerReader(r *spanReader) *jaegerReader {
+	j := &jaegerReader{spanReader: r, model: modelReader{spanReader: r}}
+	j.eachMember, j.eachOfSpan, j.note = j.member, j.spanTag, r.remembered
+	return j
+}
+
+// members reads the members of a span.
+func (j *jaegerReader) members() error {
+	if j.s.peek() != '{' {
+		return j.s.fault("expected an object")
+	}
+	return j.s.list('}', "expected , or }", j.eachMember)
 }
 
 // trace reads a trace object: its processes first, whatever the order, then its
@@ -83,7 +103,7 @@ func (j *jaegerReader) span(v located) (n int, bad *fault) {
 	j.has.trace = j.traceID
 	j.isModel = false
 	j.s.at(v.raw)
-	err := j.s.members(j.field)
+	err := j.members()
 	switch {
 	case j.isModel && len(j.has.id) == 0:
 		return j.model.span(v.whole())
@@ -114,13 +134,16 @@ func (j *jaegerReader) field(name []byte) (err error) {
 	case "references":
 		err = j.references()
 	case "tags":
-		err = j.eachTag(j.tag)
+		err = j.s.elements(j.eachOfSpan)
 	case "process":
+		if j.isWaiting {
+			return errUnusual
+		}
 		f.process, err = j.process()
 	case "processID":
 		var id []byte
-		if _, id, err = j.s.scalar(); f.process.service == nil {
-			f.process = j.processes.get(id)
+		if _, id, err = j.s.scalar(); err == nil {
+			err = j.named(id)
 		}
 	case "traceId", "spanId", "trace_id", "span_id":
 		j.isModel = true
@@ -139,12 +162,35 @@ func (j *jaegerReader) field(name []byte) (err error) {
 	return err
 }
 
-// eachTag reads an array of {key,type,value}. The types are not believed: in
-// some exports every value is text.
+// named notes the process of a span by its id; the first that has a service
+// counts.
+func (j *jaegerReader) named(id []byte) error {
+	f := &j.has
+	switch {
+	case j.isWaiting && f.processID != nil:
+		return errUnusual
+	case j.isWaiting:
+		f.processID = id
+	case f.process.service == nil:
+		f.process = j.processes.get(id)
+	}
+	return nil
+}
+
+// eachTag reads an array of tags.
 func (j *jaegerReader) eachTag(note func(key []byte, kind valueKind, raw []byte)) error {
+	return j.s.elements(func() error { return j.oneTag(note) })
+}
+
+// oneTag reads {key,type,value}. The types are not believed: in some exports
+// every value is text.
+func (j *jaegerReader) oneTag(note func(key []byte, kind valueKind, raw []byte)) error {
+	if j.s.peek() != '{' {
+		return j.s.skip()
+	}
 	var key, raw []byte
 	var kind valueKind
-	member := func(name []byte) (err error) {
+	err := j.s.members(func(name []byte) (err error) {
 		switch string(name) {
 		case "key":
 			_, key, err = j.s.scalar()
@@ -154,18 +200,19 @@ func (j *jaegerReader) eachTag(note func(key []byte, kind valueKind, raw []byte)
 			err = j.s.skip()
 		}
 		return err
-	}
-	return j.s.elements(func() error {
-		if j.s.peek() != '{' {
-			return j.s.skip()
-		}
-		key, kind, raw = nil, absent, nil
-		err := j.s.members(member)
-		if err == nil {
-			note(key, kind, raw)
-		}
-		return err
 	})
+	if err == nil {
+		note(key, kind, raw)
+	}
+	return err
+}
+
+// spanTag reads one tag of a span.
+func (j *jaegerReader) spanTag() error {
+	if !j.general && j.usualTag() {
+		return nil
+	}
+	return j.oneTag(j.note)
 }
 
 // logs reads the span's log entries where messages count, else passes them.
@@ -231,6 +278,9 @@ func (t *processTable) reset() {
 
 // add enters a process; of two with one id the later one counts.
 func (t *processTable) add(id []byte, p process) {
+	if len(p.service) > 0 {
+		p.add()
+	}
 	t.ids, t.list = append(t.ids, id), append(t.list, p)
 	if len(t.list) <= fewProcesses {
 		return

@@ -17,9 +17,17 @@ type spanReader struct {
 	sink  sink
 	where cursor
 	rec   record
-	row   spans.Row
+	row   *spans.Row // being made
+	own   spans.Row  // that row is, unless spans wait
 	has   spanFields
 	refs  []reference
+	memos tagMemos
+	// trace is the text of the last trace id, and traceID its value.
+	trace   []byte
+	traceID spans.TraceID
+	opaque  bool
+	// general: no shortcut is taken, for tests to hold them against.
+	general bool
 	// rest is what is read of an element whose spans come by themselves, nil while
 	// other text is.
 	rest *context
@@ -34,7 +42,7 @@ func newSpanReader(f *Fields) spanReader {
 
 // begin turns to another chunk.
 func (r *spanReader) begin(c *Chunk, t *Tally, s sink) {
-	r.tally, r.sink, r.where, r.partial, r.rest = t, s, newCursor(c), nil, nil
+	r.tally, r.sink, r.where, r.partial, r.rest, r.row = t, s, newCursor(c), nil, nil, &r.own
 }
 
 // spanFields are the fields of one span as they stand in the input.
@@ -47,6 +55,7 @@ type spanFields struct {
 	end               value // of formats without a duration
 	kind              spans.Kind
 	process           process
+	processID         []byte // while the processes are not read yet
 	shift             int64 // ns, as exporters' warnings say
 	shifted           bool
 	digest            uint64
@@ -57,6 +66,7 @@ type process struct {
 	service, host []byte
 	rank          int    // of the key that host came from
 	digest        uint64 // of all tags
+	sum           uint64 // what it adds to the digest of a span, 0: not known
 }
 
 // tag keeps the best name of the host or instance.
@@ -77,6 +87,7 @@ var hostKeys = map[string]int{
 func (r *spanReader) reset() {
 	r.rec.reset()
 	r.tags.rewind()
+	r.memos.rewind()
 	r.refs = r.refs[:0]
 	r.has = spanFields{kind: spans.Internal}
 }
@@ -138,24 +149,46 @@ func (r *spanReader) stray(at int) {
 
 // finish turns the fields into a row and hands it on.
 func (r *spanReader) finish(at int) *fault {
-	f := &r.has
-	p := r.where.place(at)
-	r.row = spans.Row{Line: p.line, Offset: p.offset}
-	for _, step := range [...]func(*spanReader) *fault{(*spanReader).ids, (*spanReader).times, (*spanReader).name} {
-		if bad := step(r); bad != nil {
-			return bad
-		}
+	if bad := r.measure(at); bad != nil {
+		return bad
+	}
+	if bad := r.name(); bad != nil {
+		return bad
 	}
 	r.judge()
-	f.add(saltOperation, f.operation)
-	f.add(saltService, f.process.service)
-	f.add(saltHost, f.process.host)
-	f.addNumber(saltProcess, int64(f.process.digest))
-	r.row.Digest = f.digest
-	r.row.Host = r.sink.host(f.process.host)
-	r.row.Stratum = r.sink.stratum(r.rec.get(Stratum).raw)
-	r.sink.span(&r.row, f.process.service, f.operation, f.kind)
+	r.handOn()
 	return nil
+}
+
+// measure says which span it is, where it stands and how long it took.
+func (r *spanReader) measure(at int) *fault {
+	p := r.where.place(at)
+	*r.row = spans.Row{Line: p.line, Offset: p.offset}
+	if bad := r.ids(); bad != nil {
+		return bad
+	}
+	return r.times()
+}
+
+// handOn adds what a span has from its process, and gives it away.
+func (r *spanReader) handOn() {
+	f := &r.has
+	if f.process.sum == 0 {
+		f.process.add()
+	}
+	f.add(saltOperation, f.operation)
+	r.row.Digest = f.digest + f.process.sum
+	r.row.Host = r.sink.host(f.process.host)
+	r.sink.span(r.row, f.process.service, f.operation, f.kind)
+}
+
+// add sets what a process adds to the digest of its spans.
+func (p *process) add() {
+	var f spanFields
+	f.add(saltService, p.service)
+	f.add(saltHost, p.host)
+	f.addNumber(saltProcess, int64(p.digest))
+	p.sum = f.digest
 }
 
 var (
@@ -185,7 +218,7 @@ func (r *spanReader) name() *fault {
 var noID = &fault{NoID, "the span has no trace id or no span id"}
 
 func (r *spanReader) ids() *fault {
-	f, row := &r.has, &r.row
+	f, row := &r.has, r.row
 	if v := r.rec.get(SpanKind); !v.empty() {
 		f.kind = kindOf(v.raw)
 	}
@@ -193,10 +226,14 @@ func (r *spanReader) ids() *fault {
 		return noID
 	}
 	r.chooseParent()
-	var opaque bool
-	if row.TraceID, opaque = spans.ParseTraceID(f.trace); opaque {
+	if !bytes.Equal(f.trace, r.trace) {
+		r.trace = append(r.trace[:0], f.trace...)
+		r.traceID, r.opaque = spans.ParseTraceID(f.trace)
+	}
+	if row.TraceID = r.traceID; r.opaque {
 		row.Trace = f.trace
 	}
+	var opaque bool
 	if row.Span, opaque = spans.ParseSpanID(f.id); opaque {
 		row.SpanText = f.id
 	}
@@ -229,7 +266,7 @@ func (r *spanReader) times() *fault {
 }
 
 func (r *spanReader) length() *fault {
-	f, row := &r.has, &r.row
+	f, row := &r.has, r.row
 	s, err := parseTime(&f.duration)
 	if err != nil {
 		return durationFault(&f.duration, err)
@@ -242,7 +279,7 @@ func (r *spanReader) length() *fault {
 // startTime returns the start as written; the row has it as it was before an
 // exporter moved the span.
 func (r *spanReader) startTime() (written int64, bad *fault) {
-	f, row := &r.has, &r.row
+	f, row := &r.has, r.row
 	if f.start.empty() {
 		return 0, nil
 	}
@@ -266,7 +303,7 @@ const firstEpoch = 1e18
 
 // endTime gives the duration of formats that write an end; 0 is none.
 func (r *spanReader) endTime(start int64) *fault {
-	f, row := &r.has, &r.row
+	f, row := &r.has, r.row
 	end, err := parseTime(&f.end)
 	switch {
 	case err != nil:
@@ -288,12 +325,18 @@ func parseTime(v *value) (length, error) {
 	if v.kind != number && v.kind != text {
 		return length{}, errNotNumber
 	}
+	if s, ok := plainTime(v); ok {
+		return s, nil
+	}
 	return parseDuration(v.raw, v.use.unit)
 }
 
 // verdict weighs the tags. One that is called like a mark but is neither yes nor
 // no may be anything: anyone may set a tag.
 func (r *spanReader) verdict() (v verdict, marked bool) {
+	if r.rec.has&(evidenceRoles|1<<Timeout) == 0 {
+		return completed, false
+	}
 	v, marked, ok := r.rules.judge(&r.rec, r.has.kind)
 	if ok {
 		return v, marked
@@ -306,7 +349,8 @@ func (r *spanReader) verdict() (v verdict, marked bool) {
 
 // judge says how the span ended and whether it is a retry.
 func (r *spanReader) judge() {
-	row := &r.row
+	row := r.row
+	row.Stratum = r.sink.stratum(r.rec.get(Stratum).raw)
 	if !row.HasDuration {
 		row.Outcome = spans.Unfinished
 		return

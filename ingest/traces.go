@@ -10,7 +10,7 @@ import (
 // their variant: the keys of each value tell.
 type traceDecoder struct {
 	spanReader
-	jaeger jaegerReader
+	jaeger *jaegerReader
 	otlp   *otlpReader
 	// resources and values read an element of each kind.
 	resources, values func(located) int
@@ -22,7 +22,7 @@ type traceDecoder struct {
 func newTraceDecoder(f *Fields) *traceDecoder {
 	d := &traceDecoder{}
 	d.spanReader = newSpanReader(f)
-	d.jaeger = jaegerReader{spanReader: &d.spanReader, model: modelReader{spanReader: &d.spanReader}}
+	d.jaeger = newJaegerReader(&d.spanReader)
 	d.otlp = newOTLPReader(&d.spanReader)
 	d.resources = d.visiting(d.otlp.resourceSpans)
 	d.values = d.visiting(d.value)
@@ -169,6 +169,9 @@ func (d *traceDecoder) value(v located) (n int, bad *fault) {
 		d.depth++
 		n = v.each(d.values, d.stray)
 		d.depth--
+		return n, nil
+	}
+	if n, ok := d.jaeger.wholeTrace(v); ok {
 		return n, nil
 	}
 	m := d.level()

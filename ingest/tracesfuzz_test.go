@@ -29,6 +29,7 @@ func traceSeeds(f *testing.F) (seeds []string) {
 			seeds = append(seeds, string(b))
 		}
 	}
+	seeds = append(seeds, jaegerDocument(2), otlpLines(2))
 	return append(seeds, twoTraces, exampleUI, otlpDoc, otlpDoc+"\n"+otlpDoc+"\n", "["+uiLone+","+uiTrace+"]", `{"result":`+otlpDoc+`}`,
 		`{"data":{"spans":[]},"errors":[{"msg":"x"}]}}`, `[[`+uiLone+`],7,"x\"{",`+otlpDoc+`]`, `{"resourceMetrics":[]}`+otlpDoc, `{"data":[`+uiTrace[:90],
 		otlpField(`"attributes":[{"key":"a","value":{"arrayValue":{"values":[{"kvlistValue":{}},{"stringValue":"\u0041"}]}}}]`))
@@ -43,6 +44,11 @@ func readsAlike(t *testing.T, format string, in []byte, size uint8) {
 	if want.err != nil {
 		return
 	}
+	h.general = true
+	if plain := readTraces(t, h, string(in)); !reflect.DeepEqual(plain.parts(), want.parts()) {
+		t.Fatalf("%q without shortcuts:\n%s", in, cmp.Diff(plain.parts(), want.parts()))
+	}
+	h.general = false
 	for _, r := range want.rejects {
 		if r.Line < 1 || r.Offset < 0 || r.Detail == "" {
 			t.Errorf("an invalid reject: %+v", r)

@@ -28,6 +28,7 @@ type traceHow struct {
 	weight  string
 	maxLine int
 	sizes   *sizes
+	general bool // no shortcut is taken
 }
 
 // sizes are those of the cutting into chunks.
@@ -95,7 +96,7 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 	h.sizes.set(f)
 	ledger := NewLedger()
 	ledger.Open(f)
-	d.read(t, c, f, ledger)
+	d.read(t, h, c, f, ledger)
 	ledger.Done(f)
 	d.summary, d.damage = ledger.Summary(false), f.Damage()
 	if s := d.summary; s.Accepted != int64(len(d.rows)) || s.Rejected != int64(len(d.rejects)) {
@@ -131,13 +132,16 @@ func (s *sizes) set(f *File) {
 }
 
 // read decodes all chunks, as a Decoder does, but without the cost of a batch.
-func (d *traced) read(t testing.TB, c Config, f *File, ledger *Ledger) {
+func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledger) {
 	sink := &rowSink{traced: d, fields: c.Fields, names: []string{""}}
 	var dec decoder
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
 		sink.tally = &Tally{Chunk: chunk, keepAll: true}
 		if dec == nil {
 			dec = f.format.newDecoder(c.Fields, 0)
+			if of, ok := dec.(*traceDecoder); ok {
+				of.general = h.general
+			}
 		}
 		if chunk.skipped > 0 {
 			sink.tally.reject(chunk.Line, chunk.Offset, overlong(chunk.skipped))

@@ -1,0 +1,177 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Shortcuts of the readers of traces. A writer of spans writes all of them
+// alike, so that what comes next is mostly known: it is compared, not read. What
+// is not as expected is left to the general reader, which goes on at the same
+// byte and so decides alone what is right and what is wrong.
+
+// eight returns the eight bytes at the start of b, the first one lowest.
+func eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// Keys as the eight bytes after their first quote.
+const (
+	keyTraceID    = 't' | 'r'<<8 | 'a'<<16 | 'c'<<24 | 'e'<<32 | 'I'<<40 | 'D'<<48 | '"'<<56
+	keySpanID     = 's' | 'p'<<8 | 'a'<<16 | 'n'<<24 | 'I'<<32 | 'D'<<40 | '"'<<48 | ':'<<56
+	keyOperation  = 'o' | 'p'<<8 | 'e'<<16 | 'r'<<24 | 'a'<<32 | 't'<<40 | 'i'<<48 | 'o'<<56
+	keyReferences = 'r' | 'e'<<8 | 'f'<<16 | 'e'<<24 | 'r'<<32 | 'e'<<40 | 'n'<<48 | 'c'<<56
+	keyStartTime  = 's' | 't'<<8 | 'a'<<16 | 'r'<<24 | 't'<<32 | 'T'<<40 | 'i'<<48 | 'm'<<56
+	keyDuration   = 'd' | 'u'<<8 | 'r'<<16 | 'a'<<24 | 't'<<32 | 'i'<<40 | 'o'<<48 | 'n'<<56
+	keyTags       = 't' | 'a'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | '{'<<56
+	keyNoLogs     = 'l' | 'o'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | ']'<<56
+	keyProcessID  = 'p' | 'r'<<8 | 'o'<<16 | 'c'<<24 | 'e'<<32 | 's'<<40 | 's'<<48 | 'I'<<56
+	keyWarnings   = 'w' | 'a'<<8 | 'r'<<16 | 'n'<<24 | 'i'<<32 | 'n'<<40 | 'g'<<48 | 's'<<56
+)
+
+// pass moves past text, if that is what comes next.
+func (s *jsonScanner) pass(text string) bool {
+	if len(s.b)-s.i < len(text) || string(s.b[s.i:s.i+len(text)]) != text {
+		return false
+	}
+	s.i += len(text)
+	return true
+}
+
+// plain reads a string without escapes; else it stays where it is.
+func (s *jsonScanner) plain() (raw []byte, ok bool) {
+	if s.peek() != '"' {
+		return nil, false
+	}
+	from := s.i + 1
+	end := from + plainRun(s.b[from:])
+	if end >= len(s.b) || s.b[end] != '"' {
+		return nil, false
+	}
+	s.i = end + 1
+	return s.b[from:end], true
+}
+
+// whole reads an integer without a sign that stands before a comma or a bracket;
+// else it stays where it is.
+func (s *jsonScanner) whole() (raw []byte, ok bool) {
+	from, i := s.i, s.i
+	for i < len(s.b) && s.b[i]-'0' <= 9 {
+		i++
+	}
+	if i == from || i == len(s.b) || s.b[i] != ',' && s.b[i] != '}' || s.b[from] == '0' && i > from+1 {
+		return nil, false
+	}
+	s.i = i
+	return s.b[from:i], true
+}
+
+// plainDigits is the value of up to 19 digits.
+func plainDigits(b []byte) (v uint64, ok bool) {
+	if len(b) == 0 || len(b) > 19 {
+		return 0, false
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		part, ok := eightDigits(eight(b))
+		if !ok {
+			return 0, false
+		}
+		v = v*1e8 + part
+	}
+	for _, c := range b {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	return v, true
+}
+
+// eightDigits is the value of eight digits, the first one lowest in w: pairs are
+// joined to twos, fours and eights.
+func eightDigits(w uint64) (v uint64, ok bool) {
+	const high = lowBits * 0xf0
+	if w&high != lowBits*'0' || (w+lowBits*6)&high != lowBits*'0' {
+		return 0, false
+	}
+	w -= lowBits * '0'
+	w = w*10 + w>>8
+	const pairs = 0x000000ff000000ff
+	return ((w&pairs)*(100+1e6<<32) + (w>>16&pairs)*(1+1e4<<32)) >> 32, true
+}
+
+// plainTime is parseTime for whole numbers that need neither rounding nor care.
+func plainTime(v *value) (length, bool) {
+	n, ok := plainDigits(v.raw)
+	if !ok || v.use.unit == NoUnitGiven {
+		return length{}, false
+	}
+	hi, ns := bits.Mul64(n, pow10[v.use.unit])
+	if hi != 0 || ns > 1<<63-1 || n >= wrapped {
+		return length{}, false
+	}
+	return length{ns: int64(ns), resolution: uint8(v.use.unit)}, true
+}
+
+// tagMemo is what is known of a tag's key as it is written, and of the one that
+// came after it when it was last read.
+type tagMemo struct {
+	written string // the key without quotes, if it has no escapes
+	info    *keyInfo
+	hash    uint64
+	next    *tagMemo
+}
+
+// tagMemos finds the memos of keys: mostly the next one is the one needed.
+type tagMemos struct {
+	seen map[string]*tagMemo
+	last *tagMemo // that was used
+	root tagMemo  // stands before the first tag of a span
+}
+
+func (m *tagMemos) rewind() { m.last = &m.root }
+
+// expected returns the memo of the key that is written at the start of b up to
+// its quote, if it is the one that is expected.
+func (m *tagMemos) expected(b []byte) *tagMemo {
+	k := m.last.next
+	if k == nil {
+		return nil
+	}
+	n := len(k.written)
+	if len(b) <= n || b[n] != '"' || string(b[:n]) != k.written {
+		return nil
+	}
+	m.last = k
+	return k
+}
+
+// found notes that the key came next; keys has what is known of it.
+func (m *tagMemos) found(key []byte, keys *keyCache) {
+	k := m.seen[string(key)]
+	if k == nil {
+		if len(m.seen) >= maxCachedKeys || plainRun(key) < len(key) {
+			m.last = &m.root
+			return
+		}
+		info := keys.get(key)
+		k = &tagMemo{written: info.path, info: info, hash: hash64(0, key)}
+		if m.seen == nil {
+			m.seen = map[string]*tagMemo{}
+		}
+		m.seen[info.path] = k
+	}
+	m.last.next, m.last = k, k
+}
+
+// quickTag notes a tag whose key has a memo; its value is no object.
+func (r *spanReader) quickTag(k *tagMemo, kind valueKind, raw []byte) {
+	for i := range k.info.uses {
+		r.rec.put(&k.info.uses[i], k.info, kind, raw)
+	}
+	r.has.add(k.hash, raw)
+}
+
+// remembered notes a tag of the span, whose key may come next in another.
+func (r *spanReader) remembered(key []byte, kind valueKind, raw []byte) {
+	r.tag(key, kind, raw)
+	r.memos.found(key, &r.tags)
+}

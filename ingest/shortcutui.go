@@ -1,0 +1,262 @@
+package ingest
+
+import (
+	"errors"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// shortest is how many bytes must be left for a shortcut to look at.
+const shortest = 64
+
+// member reads one member of a span.
+func (j *jaegerReader) member() error {
+	if done, err := j.shortcut(); done {
+		return err
+	}
+	name, err := j.s.name()
+	if err != nil {
+		return err
+	}
+	return j.field(name)
+}
+
+// shortcut reads the member at hand if it is written as usual; else it stays
+// where it is.
+func (j *jaegerReader) shortcut() (done bool, err error) {
+	s, from := &j.s, j.s.i
+	if j.general || len(s.b)-from < shortest || s.b[from] != '"' {
+		return false, nil
+	}
+	key := eight(s.b[from+1:])
+	if key == keyTags && s.pass(`"tags":`) {
+		return true, s.elements(j.eachOfSpan)
+	}
+	if done = j.usual(key); !done {
+		s.i = from
+	}
+	return done, nil
+}
+
+// usual reads the member that starts with key, unless it is tags, if it is
+// written as usual.
+func (j *jaegerReader) usual(key uint64) (ok bool) {
+	s, f := &j.s, &j.has
+	switch key {
+	case keyTraceID:
+		if ok = s.pass(`"traceID":`); ok {
+			f.trace, ok = s.plain()
+		}
+	case keySpanID:
+		if ok = s.pass(`"spanID":`); ok {
+			f.id, ok = s.plain()
+		}
+	case keyOperation:
+		if ok = s.pass(`"operationName":`); ok {
+			f.operation, f.named = s.plain()
+			ok = f.named
+		}
+	case keyStartTime:
+		ok = s.pass(`"startTime":`) && s.wholeTime(&f.start, &startMicros)
+	case keyDuration:
+		ok = s.pass(`"duration":`) && s.wholeTime(&f.duration, &durationMicros)
+	case keyReferences:
+		ok = s.pass(`"references":[]`) || j.oneReference()
+	case keyNoLogs:
+		ok = s.pass(`"logs":[]`)
+	case keyProcessID:
+		ok = j.usualProcess()
+	case keyWarnings:
+		ok = s.pass(`"warnings":null`) || s.pass(`"warnings":[]`)
+	}
+	return ok
+}
+
+// wholeTime reads a whole number as a time.
+func (s *jsonScanner) wholeTime(v *value, of *timeField) bool {
+	raw, ok := s.whole()
+	if ok {
+		*v = value{raw: raw, kind: number, use: &of.use, key: &of.key}
+	}
+	return ok
+}
+
+// oneReference reads the tie to a parent.
+func (j *jaegerReader) oneReference() bool {
+	s := &j.s
+	if !s.pass(`"references":[{"refType":"CHILD_OF","traceID":`) {
+		return false
+	}
+	trace, ok := s.plain()
+	if !ok || !s.pass(`,"spanID":`) {
+		return false
+	}
+	span, ok := s.plain()
+	if !ok || !s.pass(`}]`) {
+		return false
+	}
+	j.refer(reference{trace: trace, span: span})
+	return true
+}
+
+func (j *jaegerReader) usualProcess() bool {
+	if !j.s.pass(`"processID":`) {
+		return false
+	}
+	id, ok := j.s.plain()
+	if ok {
+		ok = j.named(id) == nil
+	}
+	return ok
+}
+
+// usualTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
+// the value no object; else it stays where it is.
+func (j *jaegerReader) usualTag() bool {
+	s, from := &j.s, j.s.i
+	if !s.pass(`{"key":"`) {
+		return false
+	}
+	if k := j.memos.expected(s.b[s.i:]); k != nil {
+		s.i += len(k.written) + 1
+		if kind, raw, ok := s.usualValue(); ok {
+			j.quickTag(k, kind, raw)
+			return true
+		}
+	}
+	s.i = from
+	return false
+}
+
+// usualValue reads what follows the key of a tag.
+func (s *jsonScanner) usualValue() (kind valueKind, raw []byte, ok bool) {
+	if s.pass(`,"type":"string","value":`) {
+		if raw, ok = s.plain(); !ok {
+			return absent, nil, false
+		}
+		return text, raw, s.pass(`}`)
+	}
+	if !s.pass(`,"type":`) {
+		return absent, nil, false
+	}
+	if _, ok = s.plain(); !ok || !s.pass(`,"value":`) || s.peek() == '{' || s.peek() == '[' {
+		return absent, nil, false
+	}
+	kind, raw, err := s.any()
+	return kind, raw, err == nil && s.pass(`}`)
+}
+
+// waiting is a span whose process is not known yet.
+type waiting struct {
+	row       spans.Row
+	operation []byte
+	kind      spans.Kind
+	process   []byte // its id
+	digest    uint64
+}
+
+// errUnusual ends the reading of a trace that the general reader must read.
+var errUnusual = errors.New("not written as usual")
+
+// wholeTrace reads a trace that is written as usual: its spans come before its
+// processes, so that they wait. Where anything is unusual or wrong, ok is false
+// and nothing was done.
+func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
+	if j.general || j.partial != nil || j.rest != nil {
+		return 0, false
+	}
+	before := *j.tally
+	var s jsonScanner
+	s.at(v.raw)
+	if !s.pass(`{"traceID":`) {
+		return 0, false
+	}
+	if j.traceID, ok = s.plain(); !ok || !s.pass(`,"spans":[`) {
+		return 0, false
+	}
+	j.model.forget()
+	j.processes.reset()
+	j.waits, j.isWaiting = j.waits[:0], true
+	ok = j.waitingSpans(&s, v) && j.usualRest(&s)
+	j.isWaiting = false
+	if !ok {
+		*j.tally = before
+		return 0, false
+	}
+	for i := range j.waits {
+		j.release(&j.waits[i])
+	}
+	return s.i, true
+}
+
+// waitingSpans reads the spans up to the end of their array.
+func (j *jaegerReader) waitingSpans(s *jsonScanner, v located) bool {
+	for first := true; !s.pass(`]`); first = false {
+		if !first && !s.pass(`,`) || s.peek() != '{' {
+			return false
+		}
+		j.reset()
+		j.has.trace = j.traceID
+		j.isModel = false
+		j.s.at(s.b[s.i:])
+		if err := j.members(); err != nil || j.isModel || !j.has.named {
+			return false
+		}
+		if !j.wait(v.at + s.i) {
+			return false
+		}
+		s.i += j.s.i
+	}
+	return true
+}
+
+// wait makes a row of the span that was read.
+func (j *jaegerReader) wait(at int) bool {
+	j.waits = append(j.waits, waiting{})
+	w := &j.waits[len(j.waits)-1]
+	j.row = &w.row
+	defer func() { j.row = &j.own }()
+	if j.measure(at) != nil {
+		return false
+	}
+	j.judge()
+	w.operation, w.kind, w.process, w.digest = j.has.operation, j.has.kind, j.has.processID, j.has.digest
+	return true
+}
+
+// release hands on a span, now that all processes are known.
+func (j *jaegerReader) release(w *waiting) {
+	f := &j.has
+	f.process, f.operation, f.kind, f.digest = j.processes.get(w.process), w.operation, w.kind, w.digest
+	j.row = &w.row
+	_ = j.name() // it is named
+	j.handOn()
+	j.row = &j.own
+}
+
+// usualRest reads what follows the spans of a trace.
+func (j *jaegerReader) usualRest(s *jsonScanner) bool {
+	known := false
+	for !s.pass(`}`) {
+		if !s.pass(`,`) || s.peek() != '"' {
+			return false
+		}
+		name, err := s.name()
+		switch _, tells := valueParts[string(name)]; {
+		case err != nil:
+			return false
+		case string(name) == "processes" && !known:
+			known = true
+			j.s.at(s.b[s.i:])
+			j.table()
+			if j.partial != nil || j.s.i == 0 {
+				j.partial = nil
+				return false
+			}
+			s.i += j.s.i
+		case tells || s.skip() != nil:
+			return false
+		}
+	}
+	return true
+}
