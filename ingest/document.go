@@ -459,7 +459,7 @@ func (d *documents) passValue() (ok bool) {
 func (d *documents) chunk(n int, kind piece) *Chunk {
 	c := &Chunk{File: d.file, Seq: d.seq, piece: kind}
 	c.Line, c.Offset = d.line, d.offset
-	c.Data = d.take(n)
+	d.take(c, n)
 	d.seq++
 	return c
 }

@@ -31,8 +31,9 @@ type Chunk struct {
 	binary, apart bool
 	// bad says that there is no record here, but a fault.
 	bad *fault
-	// free takes the memory of Data back, where it can be used again.
-	free chan []byte
+	// free takes the buffer of Data back, where it can be used again.
+	free   chan []byte
+	buffer []byte
 }
 
 // Release gives the chunk's memory back, once nothing of it is in use; it may be
@@ -40,10 +41,10 @@ type Chunk struct {
 func (c *Chunk) Release() {
 	if c.free != nil {
 		select {
-		case c.free <- c.Data[:0]:
+		case c.free <- c.buffer[:0]:
 		default:
 		}
-		c.Data, c.free = nil, nil
+		c.Data, c.free, c.buffer = nil, nil, nil
 	}
 }
 
@@ -158,7 +159,7 @@ func (s *splitter) last(buf []byte) (*Chunk, error) {
 }
 
 func (s *splitter) chunk(data []byte) *Chunk {
-	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset, Data: data, free: s.free}
+	c := &Chunk{File: s.file, Seq: s.seq, Line: s.line, Offset: s.offset, Data: data, free: s.free, buffer: data}
 	s.seq++
 	s.line += int64(bytes.Count(data, newline))
 	s.offset += int64(len(data))

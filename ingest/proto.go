@@ -217,7 +217,7 @@ func (m *messages) overlong(n int) *Chunk {
 // first.
 func (m *messages) chunk(n int) *Chunk {
 	c := &Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, binary: true}
-	c.Data = m.take(n)
+	m.take(c, n)
 	m.seq++
 	return c
 }

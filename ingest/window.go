@@ -17,10 +17,18 @@ type window struct {
 	line   int64
 	offset int64
 	err    error // of the stream, once it ended
+
+	free chan []byte // buffers of chunks that are done with
+	// shared: a chunk has part of buf.
+	shared bool
 }
 
+// readSize is how much is read at once: what is left of it after a chunk is
+// copied, and it is looked at while it is near.
+const readSize = 256 << 10
+
 func newWindow(r io.Reader) window {
-	return window{r: r, room: 64 << 10, most: 2 * chunkSize, line: 1}
+	return window{r: r, room: 64 << 10, most: chunkSize + 2*readSize, line: 1, free: make(chan []byte, freeChunks)}
 }
 
 // more reads on; false at the end of the stream.
@@ -31,16 +39,41 @@ func (w *window) more() bool {
 	if len(w.buf) == cap(w.buf) {
 		w.move()
 	}
-	n, err := w.r.Read(w.buf[len(w.buf):cap(w.buf)])
+	n, err := w.r.Read(w.buf[len(w.buf):min(cap(w.buf), len(w.buf)+readSize)])
 	w.buf, w.err = w.buf[:len(w.buf)+n], err
 	return n > 0 || err == nil
 }
 
-// move makes room: what is ahead goes to the start of a new buffer.
+// move makes room: what is ahead goes to the start of another buffer.
 func (w *window) move() {
-	ahead := w.ahead()
-	w.buf = append(make([]byte, 0, max(2*len(ahead), w.room)), ahead...)
-	w.pos, w.room = 0, min(2*w.room, w.most)
+	old := w.buf
+	w.buf = append(w.buffer(), w.ahead()...)
+	if !w.shared && cap(old) == w.most {
+		w.giveBack(old)
+	}
+	w.pos, w.shared = 0, false
+}
+
+// buffer returns an empty buffer with room for more than what is ahead: one that
+// comes back, if it has the usual size.
+func (w *window) buffer() []byte {
+	size := max(2*len(w.ahead()), w.room)
+	w.room = min(2*w.room, w.most)
+	if size == w.most {
+		select {
+		case buf := <-w.free:
+			return buf
+		default:
+		}
+	}
+	return make([]byte, 0, size)
+}
+
+func (w *window) giveBack(buf []byte) {
+	select {
+	case w.free <- buf[:0]:
+	default:
+	}
 }
 
 // ahead is what was read from pos on.
@@ -98,12 +131,17 @@ func (w *window) space() {
 // white reports whether c is white space in JSON.
 func white(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// take moves on by n bytes and gives them away: the window goes on behind them.
-func (w *window) take(n int) []byte {
-	taken := w.buf[w.pos : w.pos+n : w.pos+n]
+// take moves on by n bytes and gives them to a chunk. Where that is most of the
+// buffer the chunk has all of it, to be used again; else they share it.
+func (w *window) take(c *Chunk, n int) {
+	c.Data = w.buf[w.pos : w.pos+n : w.pos+n]
 	w.skip(n)
-	w.buf, w.pos = w.ahead(), 0
-	return taken
+	if !w.shared && cap(w.buf) == w.most && len(w.ahead()) < n {
+		c.buffer, c.free = w.buf[:0], w.free
+		w.buf, w.pos = append(w.buffer(), w.ahead()...), 0
+		return
+	}
+	w.buf, w.pos, w.shared = w.ahead(), 0, true
 }
 
 // find returns where the token at from ends, counted from pos: scan is fed all

@@ -51,6 +51,7 @@ type Link struct {
 // Builder fills batches. Not safe for concurrent use: each worker has its own.
 type Builder struct {
 	mem     memory.Allocator
+	pool    *recycler // of columns
 	columns Columns
 	schema  *arrow.Schema
 	hops    *hopTable
@@ -79,7 +80,7 @@ type Builder struct {
 
 // NewBuilder returns a builder of batches with the given optional columns.
 func NewBuilder(mem memory.Allocator, c Columns) *Builder {
-	b := &Builder{mem: mem, columns: c, schema: Schema(c), hops: newHopTable(), strata: newDictionary(), hosts: newDictionary()}
+	b := &Builder{mem: mem, pool: newRecycler(mem), columns: c, schema: Schema(c), hops: newHopTable(), strata: newDictionary(), hosts: newDictionary()}
 	b.file.kind = arrow.PrimitiveTypes.Int32
 	b.start.kind = instantType
 	b.weight.kind = arrow.PrimitiveTypes.Float64
@@ -147,7 +148,7 @@ func (b *Builder) Append(r *Row) {
 	b.failure.set(i, uint8(r.Failure))
 	b.retry.set(i, r.Retry)
 	b.marked.set(i, r.Marked)
-	b.trace.set(b.mem, i, r.Trace)
+	b.trace.set(b.pool, i, r.Trace)
 	b.appendOptional(r)
 	b.rows++
 }
@@ -156,7 +157,7 @@ func (b *Builder) setOptional(c *fixed[int64], v int64, has bool) {
 	if has {
 		c.set(b.rows, v)
 	} else {
-		c.setNull(b.mem, b.rows)
+		c.setNull(b.pool, b.rows)
 	}
 }
 
@@ -194,7 +195,7 @@ func (b *Builder) appendLink(i int, r *Row) {
 	b.weight.set(i, r.Weight)
 	b.host.set(i, r.Host)
 	b.ties.set(i, uint8(r.Ties))
-	b.spanText.set(b.mem, i, r.SpanText)
+	b.spanText.set(b.pool, i, r.SpanText)
 }
 
 // Batch returns the rows appended since the last call; the caller owns it. It
@@ -220,6 +221,7 @@ func (b *Builder) Release() {
 	b.hops.release()
 	b.strata.release()
 	b.hosts.release()
+	b.pool.close()
 	b.rows, b.ready = 0, false
 }
 
@@ -253,7 +255,7 @@ func (b *Builder) all() []column {
 
 func (b *Builder) reserve() {
 	for _, c := range b.all() {
-		c.reserve(b.mem, BatchRows)
+		c.reserve(b.pool, BatchRows)
 	}
 	b.ready = true
 }
