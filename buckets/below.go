@@ -134,7 +134,9 @@ func (s *Set) giveUp() {
 
 // passUp decides the failures that were kept: cut from below, or failed.
 func (s *Set) passUp() {
-	slices.SortFunc(s.cuts, func(a, b heldCut) int { return a.chain.compare(b.chain) })
+	if s.holdsFailures() {
+		slices.SortFunc(s.cuts, func(a, b heldCut) int { return a.chain.compare(b.chain) })
+	}
 	for _, h := range s.hops {
 		h.release(func(f *heldFailure) attempt { return f.decide(h, s.cutsOf(f.chain)) })
 		if s.gaveUp && h.below.failures > 0 {
@@ -142,6 +144,15 @@ func (s *Set) passUp() {
 		}
 	}
 	s.cuts = nil
+}
+
+func (s *Set) holdsFailures() bool {
+	for _, h := range s.hops {
+		if len(h.held) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // release adds the failures that were kept as what they turn out to be.

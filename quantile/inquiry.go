@@ -7,21 +7,21 @@ import (
 
 // inquiry asks for the values at given ranks of a union, and for its sum.
 type inquiry struct {
-	of    Union
-	pick  *picker
+	of Union
+	picker
 	sum   Sum
 	ahead uint64 // values in the cell at hand
 }
 
 func newInquiry(of Union, ranks []uint64) *inquiry {
-	return &inquiry{of: of, pick: newPicker(ranks)}
+	return &inquiry{of: of, picker: newPicker(ranks)}
 }
 
 // inquest answers inquiries in one walk over the samples that they ask about.
 type inquest struct {
-	*joint
-	asked   [][]*inquiry // by source: those that ask about it
-	pending []*inquiry
+	joint
+	inquiries []*inquiry
+	askers    [][]*inquiry // by source; one that holds a sample twice stands twice
 }
 
 // answer answers all inquiries.
@@ -33,26 +33,35 @@ func answer(inquiries ...*inquiry) {
 }
 
 func newInquest(inquiries []*inquiry) *inquest {
-	q := &inquest{joint: new(joint), pending: inquiries}
-	askers := map[*Sample][]*inquiry{}
-	var samples []*Sample
-	for _, one := range inquiries {
-		for _, s := range one.of {
-			if s.N() > 0 && askers[s] == nil {
-				samples = append(samples, s)
-			}
-			askers[s] = append(askers[s], one)
-		}
-	}
+	q := &inquest{inquiries: inquiries}
 	var sources []source
-	for _, s := range samples {
+	samples, askers := samplesOf(inquiries)
+	for i, s := range samples {
 		sources = s.sources(sources)
-		for len(q.asked) < len(sources) {
-			q.asked = append(q.asked, askers[s])
+		for len(q.askers) < len(sources) {
+			q.askers = append(q.askers, askers[i])
 		}
 	}
 	q.joint = newJoint(sources)
 	return q
+}
+
+// samplesOf lists the samples that are asked about, each once, and who asks.
+func samplesOf(inquiries []*inquiry) (samples []*Sample, askers [][]*inquiry) {
+	for _, one := range inquiries {
+		for _, s := range one.of {
+			if s.N() == 0 {
+				continue
+			}
+			i := slices.Index(samples, s)
+			if i < 0 {
+				i = len(samples)
+				samples, askers = append(samples, s), append(askers, make([]*inquiry, 0, 4))
+			}
+			askers[i] = append(askers[i], one)
+		}
+	}
+	return samples, askers
 }
 
 // look passes over a cell, and reads it for the inquiries that ask for one of
@@ -61,16 +70,16 @@ func (q *inquest) look(cell int64) {
 	q.into(cell)
 	for _, i := range q.inside {
 		count, sum := q.sources[i].skim()
-		for _, one := range q.asked[i] {
+		for _, one := range q.askers[i] {
 			one.ahead += count
 			one.sum = one.sum.plus(sum)
 		}
 	}
-	for _, one := range q.pending {
-		if one.pick.wants(one.ahead) {
+	for _, one := range q.inquiries {
+		if one.wants(one.ahead) {
 			q.read(one)
 		} else {
-			one.pick.seen += one.ahead
+			one.seen += one.ahead
 		}
 		one.ahead = 0
 	}
@@ -79,17 +88,16 @@ func (q *inquest) look(cell int64) {
 // read looks through the cell that was passed over for the values that one
 // inquiry asks for.
 func (q *inquest) read(one *inquiry) {
-	var w walker
 	for _, i := range q.inside {
-		for _, asker := range q.asked[i] {
+		for _, asker := range q.askers[i] {
 			if asker == one {
-				w.add(q.sources[i].again())
+				q.open.add(q.sources[i].again())
 			}
 		}
 	}
-	w.order()
-	for v, c, ok := w.next(); ok; v, c, ok = w.next() {
-		one.pick.feed(v, c)
+	q.open.order()
+	for v, c, ok := q.open.next(); ok; v, c, ok = q.open.next() {
+		one.feed(v, c)
 	}
 }
 
@@ -101,8 +109,8 @@ type picker struct {
 	seen   uint64
 }
 
-func newPicker(ranks []uint64) *picker {
-	p := &picker{ranks: ranks, values: make([]int64, len(ranks)), order: make([]int, len(ranks))}
+func newPicker(ranks []uint64) picker {
+	p := picker{ranks: ranks, values: make([]int64, len(ranks)), order: make([]int, len(ranks))}
 	for i := range p.order {
 		p.order[i] = i
 	}

@@ -11,8 +11,8 @@ type joint struct {
 	last    int64   // the value read last
 }
 
-func newJoint(sources []source) *joint {
-	j := &joint{sources: sources, cells: make([]int64, len(sources))}
+func newJoint(sources []source) joint {
+	j := joint{sources: sources, cells: make([]int64, len(sources))}
 	for i, s := range sources {
 		j.cells[i] = s.move()
 	}

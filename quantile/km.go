@@ -71,7 +71,7 @@ type curve struct {
 type stream struct {
 	tally
 	more bool
-	walk *joint
+	walk joint
 }
 
 func newStream(u Union) stream {
@@ -149,10 +149,10 @@ func kmQuantiles(completed, cut Union, ps []P) []*int64 {
 
 // kmValues returns what was read for ranks from kmRanks.
 func (q *inquiry) kmValues() []*int64 {
-	values := make([]*int64, len(q.pick.ranks))
-	for i, rank := range q.pick.ranks {
+	values := make([]*int64, len(q.ranks))
+	for i, rank := range q.ranks {
 		if rank > 0 {
-			values[i] = &q.pick.values[i]
+			values[i] = &q.values[i]
 		}
 	}
 	return values

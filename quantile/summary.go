@@ -30,8 +30,8 @@ func (u Union) All() iter.Seq2[int64, uint64] {
 	}
 }
 
-func (u Union) walk() *joint {
-	var sources []source
+func (u Union) walk() joint {
+	sources := make([]source, 0, len(u))
 	for _, s := range u {
 		sources = s.sources(sources)
 	}
@@ -40,7 +40,10 @@ func (u Union) walk() *joint {
 
 // UpTo returns how many values of all samples are at most limit nanoseconds.
 // Like All it sorts internal buffers.
-func (u Union) UpTo(limit int64) uint64 { return u.walk().upTo(limit) }
+func (u Union) UpTo(limit int64) uint64 {
+	w := u.walk()
+	return w.upTo(limit)
+}
 
 // Sum is an unsigned 128-bit sum of nanoseconds: Hi*2^64 + Lo.
 type Sum struct{ Hi, Lo uint64 }
@@ -82,27 +85,33 @@ func Summarize(u Union, ps []P) Summary { return SummarizeEach([]Union{u}, ps)[0
 // over all of them.
 func SummarizeEach(unions []Union, ps []P) []Summary {
 	summaries := make([]Summary, len(unions))
-	inquiries := make([]*inquiry, len(unions))
+	var inquiries []*inquiry
 	for i, u := range unions {
-		n := u.N()
-		ranks := []uint64{1, n}
-		for _, p := range ps {
-			ranks = append(ranks, p.Rank(n))
+		if summaries[i].N = u.N(); summaries[i].N > 0 {
+			inquiries = append(inquiries, newInquiry(u, ranksOf(summaries[i].N, ps)))
 		}
-		summaries[i].N, inquiries[i] = n, newInquiry(u, ranks)
 	}
 	answer(inquiries...)
 	for i := range summaries {
-		summaries[i].fill(inquiries[i])
+		if summaries[i].N > 0 {
+			summaries[i].fill(inquiries[0])
+			inquiries = inquiries[1:]
+		}
 	}
 	return summaries
 }
 
-func (s *Summary) fill(from *inquiry) {
-	if s.N == 0 {
-		return
+// ranksOf returns the first rank, the last, and those of the quantiles.
+func ranksOf(n uint64, ps []P) []uint64 {
+	ranks := append(make([]uint64, 0, 2+len(ps)), 1, n)
+	for _, p := range ps {
+		ranks = append(ranks, p.Rank(n))
 	}
-	values := from.pick.values
+	return ranks
+}
+
+func (s *Summary) fill(from *inquiry) {
+	values := from.values
 	s.Min, s.Max, s.Quantiles = values[0], values[1], values[2:]
 	s.Sum, s.Mean = from.sum, from.sum.mean(s.N)
 }

@@ -103,7 +103,7 @@ func summaryOf(values []tally, ps []P) Summary {
 	return s
 }
 
-func pickerOf(n uint64, ps []P) *picker {
+func pickerOf(n uint64, ps []P) picker {
 	ranks := make([]uint64, len(ps))
 	for i, p := range ps {
 		ranks[i] = p.Rank(n)

@@ -117,7 +117,7 @@ func (o Observed) shared() Tails {
 	if t.Cut > 0 {
 		ends := newInquiry(cuts, []uint64{1, t.Cut})
 		answer(ends)
-		first, last := ends.pick.values[0], ends.pick.values[1]
+		first, last := ends.values[0], ends.values[1]
 		t.FirstCut, t.CutMin, t.CutMax = new(first), new(first), new(last)
 	}
 	w := o.Completed.walk()
@@ -197,6 +197,6 @@ func (l *lowerBounded) read(with *inquiry) {
 	own := newInquiry(l.known, l.ranks)
 	answer(own, with)
 	for i, to := range l.into {
-		*to = own.pick.values[i]
+		*to = own.values[i]
 	}
 }

@@ -202,7 +202,7 @@ func (a asked) fill(q *Tail, last int64) {
 
 // known is the feed of a class's known values.
 type known struct {
-	*joint
+	joint
 	unit int64
 }
 
@@ -221,7 +221,7 @@ func (l *weighing) read() {
 			value, before = top.value, count
 		}
 		count += top.count
-		reached.add(top.from.(known).unit, top.count)
+		reached.add(top.from.(*known).unit, top.count)
 		l.answer(reached, reading{value, before})
 	}
 }
@@ -236,9 +236,9 @@ func (l *weighing) answer(reached Sum, r reading) {
 }
 
 func (l *weighing) walk() *walker {
-	var classes []known
+	var classes []*known
 	for i, c := range l.classes {
-		classes = append(classes, known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
+		classes = append(classes, &known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
 	}
 	return newWalker(classes)
 }
