@@ -164,18 +164,19 @@ func (q *inquiry) kmValues() []*int64 {
 func kmRanks(completed, cut Union, ps []P) []uint64 {
 	n := completed.N() + cut.N()
 	f := &fall{survival: survivalOf(n), total: n, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
-	done, cuts := completed.walk(), cut.walk()
-	for more := true; more && f.missing > 0; {
-		var t int64
-		var k uint64
-		if t, k, more = cuts.next(); !more {
-			t = math.MaxInt64
-		}
-		f.complete(done.upTo(t))
+	if n > completed.N() {
+		f.throughCuts(completed.walk(), cut.walk())
+	}
+	f.complete(completed.N() - f.done)
+	return f.ranks
+}
+
+func (f *fall) throughCuts(completed, cuts joint) {
+	for t, k, ok := cuts.next(); ok && f.missing > 0; t, k, ok = cuts.next() {
+		f.complete(completed.upTo(t))
 		f.cut(k)
 		f.wasCut = true
 	}
-	return f.ranks
 }
 
 // fall is a Kaplan-Meier curve on its way down, from cut to cut.
