@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -17,11 +18,38 @@ type Classes struct {
 	plain    *Set // attempts of no trace, and of traces without a weight
 	byWeight map[float64]*Set
 	tooMany  bool // weights: all attempts are in plain
+	stores   []*quantile.Store
 }
 
 // NewClasses returns empty classes.
 func NewClasses(c Config) *Classes {
-	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}}
+	var stores []*quantile.Store
+	if c.Memory > 0 {
+		c.store = quantile.NewStore(c.Memory, c.TempDir)
+		stores = append(stores, c.store)
+	}
+	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}, stores: stores}
+}
+
+// Err returns the first error of writing samples to a file or reading them.
+// After one no result is to be trusted.
+func (c *Classes) Err() error {
+	for _, s := range c.stores {
+		if err := s.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close deletes the files that samples were written to. The classes must not be
+// used any more.
+func (c *Classes) Close() error {
+	var errs []error
+	for _, s := range c.stores {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Add counts the attempts of a batch, as Set.Add does: logs hold every attempt,
@@ -69,6 +97,7 @@ func (c *Classes) Merge(o *Classes) {
 	if o.tooMany && !c.tooMany {
 		c.giveUp()
 	}
+	c.stores = append(c.stores, o.stores...)
 	c.plain.Merge(o.plain)
 	for weight, s := range o.byWeight {
 		c.of(weight).Merge(s)

@@ -37,6 +37,7 @@ const unmeasured = math.MaxUint8
 // part is the first attempts or the retries of a hop. Samples come into being
 // with their first value: most parts of most hops stay empty.
 type part struct {
+	store     *quantile.Store // of the samples
 	completed *quantile.Sample
 	failed    *quantile.Sample
 	knownSeen *quantile.Sample // cuts whose timeout is known: recorded duration
@@ -61,19 +62,20 @@ type attempt struct {
 	stratum  *stratum // nil but for first attempts of a run with strata
 }
 
-func add(s **quantile.Sample, ns int64) {
+// sample returns a sample of the store that comes into being when it is first
+// asked for.
+func (p *part) sample(s **quantile.Sample) *quantile.Sample {
 	if *s == nil {
-		*s = new(quantile.Sample)
+		*s = p.store.New()
 	}
-	(*s).Add(ns)
+	return *s
 }
 
+// merge moves the values of a sample, which must not be used any more.
 func merge(into **quantile.Sample, from *quantile.Sample) {
-	if from == nil {
-		return
-	}
 	if *into == nil {
-		*into = new(quantile.Sample)
+		*into = from
+		return
 	}
 	(*into).Merge(from)
 }
@@ -109,7 +111,7 @@ func (h *hop) add(a attempt) {
 			return
 		}
 		p := h.part(a.retry)
-		add(&p.failed, a.duration)
+		p.sample(&p.failed).Add(a.duration)
 		p.failures[a.failure]++
 	default:
 		h.unfinished++
@@ -129,15 +131,15 @@ func (h *hop) atWall(a attempt) bool {
 func (h *hop) addCompleted(a attempt) {
 	p := h.part(a.retry)
 	if !a.marked && h.timeout > 0 && a.duration >= reached(h.timeout) {
-		add(&p.suspects, a.duration)
+		p.sample(&p.suspects).Add(a.duration)
 		if a.stratum != nil {
-			add(&a.stratum.suspects, a.duration)
+			p.sample(&a.stratum.suspects).Add(a.duration)
 		}
 		return
 	}
-	add(&p.completed, a.duration)
+	p.sample(&p.completed).Add(a.duration)
 	if a.stratum != nil {
-		add(&a.stratum.completed, a.duration)
+		p.sample(&a.stratum.completed).Add(a.duration)
 	}
 }
 
@@ -154,18 +156,18 @@ func (h *hop) addCut(a attempt) {
 	switch {
 	case timeout > 0:
 		at = min(at, timeout)
-		add(&p.knownSeen, a.duration)
-		add(&p.knownAt, at)
+		p.sample(&p.knownSeen).Add(a.duration)
+		p.sample(&p.knownAt).Add(at)
 		if a.cutBy == spans.Own {
 			h.timeouts.Add(timeout)
 		}
 	case a.cutBy == spans.Own:
-		add(&p.ownSeen, a.duration)
+		p.sample(&p.ownSeen).Add(a.duration)
 	default:
-		add(&p.otherSeen, a.duration)
+		p.sample(&p.otherSeen).Add(a.duration)
 	}
 	if a.stratum != nil {
-		add(&a.stratum.cut, at)
+		p.sample(&a.stratum.cut).Add(at)
 	}
 }
 
@@ -215,7 +217,7 @@ func (h *hop) settle(marked bool) {
 		if marked {
 			merge(&s.completed, s.suspects)
 		} else {
-			addUpTo(&s.cut, s.suspects, h.timeout)
+			h.first.addUpTo(&s.cut, s.suspects, h.timeout)
 		}
 		s.suspects = nil
 	}
@@ -225,20 +227,18 @@ func (h *hop) cutSuspects(p *part) {
 	n := p.suspects.N()
 	p.cuts[spans.Own] += n
 	h.timeouts.AddN(h.timeout, n)
-	addUpTo(&p.knownAt, p.suspects, h.timeout)
+	p.addUpTo(&p.knownAt, p.suspects, h.timeout)
 	merge(&p.knownSeen, p.suspects)
 }
 
 // addUpTo adds the values of from, those above limit as limit.
-func addUpTo(into **quantile.Sample, from *quantile.Sample, limit int64) {
+func (p *part) addUpTo(into **quantile.Sample, from *quantile.Sample, limit int64) {
 	if from.N() == 0 {
 		return
 	}
-	if *into == nil {
-		*into = new(quantile.Sample)
-	}
+	capped := p.sample(into)
 	for ns, count := range from.All() {
-		(*into).AddN(min(ns, limit), count)
+		capped.AddN(min(ns, limit), count)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -21,8 +22,13 @@ type Config struct {
 	// MaxWeights bounds the weights that Classes tells apart; with more, none
 	// counts.
 	MaxWeights int
+	// Memory is how many bytes the samples of one worker hold before the rest goes
+	// to a file in TempDir; 0 sets no limit.
+	Memory  int64
+	TempDir string
 
 	seeds [2]maphash.Seed
+	store *quantile.Store // of the worker; nil where there is no limit
 }
 
 // NewConfig returns a Config; all sets that are to be merged share one.
@@ -131,6 +137,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
+		h.first.store, h.retries.store = s.config.store, s.config.store
 		s.hops[id] = h
 	}
 	return h

@@ -1,6 +1,7 @@
 package quantile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -20,8 +21,16 @@ const (
 // the one before, plus one if the count is above 1, which then follows as a
 // varint less 2. No entry crosses blocks.
 type run struct {
-	blocks [][]byte
-	size   uint64 // bytes held by the blocks
+	blocks []block
+	size   uint64 // bytes of the blocks
+	held   uint64 // bytes of those that lie in memory
+}
+
+// block is a piece of a run. Once sealed it is never written again.
+type block struct {
+	data []byte
+	spilled
+	store *Store // in whose file it lies; nil while it lies in memory
 }
 
 // level groups runs whose sizes are within a factor of four.
@@ -52,10 +61,12 @@ func (s *Sample) crowded(level int) bool {
 // Values whose page was opened in the meantime move there.
 func (s *Sample) mergeLevel(level int) int {
 	var merging []*decoder
+	var e encoder
 	kept := s.runs[:0]
 	for _, r := range s.runs {
 		if r.level() == level {
 			merging = append(merging, newDecoder(r, true))
+			e.out = e.out || r.held == 0
 		} else {
 			kept = append(kept, r)
 		}
@@ -63,11 +74,11 @@ func (s *Sample) mergeLevel(level int) int {
 	clear(s.runs[len(kept):])
 	s.runs = kept
 	w := newWalker(merging)
-	var e encoder
+	e.store = s.store
 	for v, c, ok := w.next(); ok; v, c, ok = w.next() {
 		s.place(v, c, &e)
 	}
-	merged := e.run()
+	merged := e.end()
 	if len(merged.blocks) > 0 {
 		s.runs = append(s.runs, merged)
 	}
@@ -76,16 +87,20 @@ func (s *Sample) mergeLevel(level int) int {
 
 // encoder writes a run; values must come in ascending order.
 type encoder struct {
-	blocks [][]byte
-	block  []byte
-	last   int64
-	size   uint64
+	run
+	block []byte
+	last  int64
+	room  int    // bytes that a block begins with; 0 means all
+	out   bool   // to the store's file
+	store *Store // nil where there is none
 }
 
 func (e *encoder) add(value int64, count uint64) {
 	if len(e.block)+longestEntry > blockSize {
-		e.seal(e.block)
-		e.block = make([]byte, 0, blockSize)
+		e.seal()
+	}
+	if e.block == nil {
+		e.block = make([]byte, 0, cmp.Or(e.room, blockSize))
 	}
 	u := uint64(value-e.last) << 1 // a distance is below 2^63
 	e.last = value
@@ -97,24 +112,33 @@ func (e *encoder) add(value int64, count uint64) {
 	e.block = binary.AppendUvarint(e.block, count-2)
 }
 
-func (e *encoder) seal(block []byte) {
-	e.blocks = append(e.blocks, block)
-	e.size += uint64(cap(block))
+// seal ends a block, which is cut to what it holds.
+func (e *encoder) seal() {
+	if len(e.block) == 0 {
+		return
+	}
+	if cap(e.block)-len(e.block) > longestEntry {
+		e.block = slices.Clone(e.block)
+	}
+	b, bytes := block{data: e.block}, uint64(cap(e.block))
+	e.block, e.size = nil, e.size+bytes
+	if !e.out || !e.store.take(&b) {
+		e.held += bytes
+	}
+	e.blocks = append(e.blocks, b)
 }
 
-// run ends the run; the last block is cut to what it holds.
-func (e *encoder) run() run {
-	if len(e.block) > 0 {
-		e.seal(slices.Clone(e.block))
-	}
-	return run{e.blocks, e.size}
+// end ends the run.
+func (e *encoder) end() run {
+	e.seal()
+	return e.run
 }
 
 // position is a place in a run: the value there, and what follows it.
 type position struct {
 	tally
 	more    bool // the run goes on: there is a value
-	blocks  [][]byte
+	blocks  []block
 	block   []byte
 	consume bool // drop each block once it has been read
 }
@@ -133,16 +157,18 @@ func (p *position) read() {
 	}
 }
 
-func (p *position) nextBlock() bool {
+// nextBlock goes on to the next block. A run ends where a block cannot be read;
+// the store knows why.
+func (p *position) nextBlock() (ok bool) {
 	if len(p.blocks) == 0 {
 		return false
 	}
-	p.block = p.blocks[0]
+	p.block, ok = p.blocks[0].load()
 	if p.consume {
-		p.blocks[0] = nil
+		p.blocks[0] = block{}
 	}
 	p.blocks = p.blocks[1:]
-	return true
+	return ok
 }
 
 func (p *position) uvarint() uint64 {

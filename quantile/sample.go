@@ -29,6 +29,10 @@ type Sample struct {
 	pending []int64
 	heavy   []tally
 	runs    []run
+
+	store     *Store // nil where nothing bounds what s holds
+	accounted uint64 // bytes that the store knows of
+	listed    bool   // by the store
 }
 
 // Add counts one duration of ns nanoseconds. Durations are not negative; a
@@ -93,13 +97,14 @@ func (s *Sample) keep(ns int64) {
 // makeRoom doubles pending, from a few values up to maxPending, and empties
 // it from there on: most of many thousand samples stay small.
 func (s *Sample) makeRoom() {
-	if len(s.pending) >= maxPending {
+	if n := len(s.pending); n >= maxPending || n >= tightPending && s.store.tight() {
 		s.flush()
 		return
 	}
 	grown := make([]int64, len(s.pending), min(maxPending, max(4, 2*len(s.pending))))
 	copy(grown, s.pending)
 	s.pending = grown
+	s.store.account(s)
 }
 
 // flush moves pending and heavy into pages and one new run.
@@ -111,7 +116,8 @@ func (s *Sample) flush() {
 		s.place(t.value, t.count, &e)
 	}
 	s.pending, s.heavy = s.pending[:0], nil
-	s.push(e.run())
+	s.push(e.end())
+	s.store.account(s)
 }
 
 // place counts a value in its page, or else in the run being written.
@@ -134,7 +140,7 @@ func (s *Sample) openPages() {
 				whole++
 			}
 		}
-		if whole >= worthPage && page < maxPages && s.pages.affordable(s.n) {
+		if whole >= worthPage && page < maxPages && s.pages.affordable(s.n) && s.store.allowsPage() {
 			s.pages.open(page)
 		}
 		rest = rest[i:]
@@ -160,7 +166,9 @@ func (s *Sample) Merge(o *Sample) {
 	for _, r := range o.runs {
 		s.push(r)
 	}
-	*o = Sample{}
+	o.store.forget(o)
+	*o = Sample{store: o.store}
+	s.store.account(s)
 }
 
 // N returns the number of values; a nil sample has none.
@@ -178,12 +186,13 @@ func (s *Sample) All() iter.Seq2[int64, uint64] { return Union{s}.All() }
 // Clone returns an independent copy. Sealed blocks are never written again,
 // so both copies share them.
 func (s *Sample) Clone() *Sample {
-	c := &Sample{n: s.n, pages: s.pages.clone()}
+	c := &Sample{n: s.n, pages: s.pages.clone(), store: s.store}
 	c.pending = slices.Clone(s.pending)
 	c.heavy = slices.Clone(s.heavy)
 	for _, r := range s.runs {
-		c.runs = append(c.runs, run{slices.Clone(r.blocks), r.size})
+		c.runs = append(c.runs, run{slices.Clone(r.blocks), r.size, r.held})
 	}
+	s.store.account(c)
 	return c
 }
 
@@ -195,9 +204,21 @@ func (s *Sample) Bytes() uint64 {
 	total += uint64(cap(s.heavy)) * uint64(unsafe.Sizeof(tally{}))
 	total += uint64(cap(s.runs)) * uint64(unsafe.Sizeof(run{}))
 	for _, r := range s.runs {
-		total += r.size + uint64(cap(r.blocks))*uint64(unsafe.Sizeof([]byte{}))
+		total += r.held + uint64(cap(r.blocks))*uint64(unsafe.Sizeof(block{}))
 	}
 	return total
+}
+
+// countedBytes is Bytes as far as it is known without looking at each page.
+func (s *Sample) countedBytes() uint64 {
+	return s.pages.count*uint64(unsafe.Sizeof(page{})) + uint64(cap(s.pending))*uint64(unsafe.Sizeof(int64(0))) + s.heldByRuns()
+}
+
+func (s *Sample) heldByRuns() (bytes uint64) {
+	for _, r := range s.runs {
+		bytes += r.held
+	}
+	return bytes
 }
 
 // buffered sorts pending and heavy, and returns their values together.
