@@ -162,12 +162,19 @@ func (q *inquiry) kmValues() []*int64 {
 // fallen to 1-p; 0 where it never does. Between two cuts it falls with each
 // completed value whatever that is, so only their numbers matter.
 func kmRanks(completed, cut Union, ps []P) []uint64 {
-	n := completed.N() + cut.N()
-	f := &fall{survival: survivalOf(n), total: n, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
-	if n > completed.N() {
-		f.throughCuts(completed.walk(), cut.walk())
+	return kmRanksFrom(0, completed.walk(), completed.N(), cut, ps)
+}
+
+// kmRanksFrom goes on after so many of n completed values, none of them longer
+// than the first cut.
+func kmRanksFrom(below uint64, completed joint, n uint64, cut Union, ps []P) []uint64 {
+	total := n + cut.N()
+	f := &fall{survival: survivalOf(total), total: total, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
+	f.complete(below)
+	if total > n {
+		f.throughCuts(completed, cut.walk())
 	}
-	f.complete(completed.N() - f.done)
+	f.complete(n - f.done)
 	return f.ranks
 }
 

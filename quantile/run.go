@@ -15,6 +15,8 @@ const (
 	// fanIn runs of similar size are merged into one, so that a value is
 	// copied as often as sizes step up a level: logarithmically.
 	fanIn = 8
+	// fewRuns need not be merged when samples are.
+	fewRuns = 64
 )
 
 // run is a sorted list of values. Each is a varint of twice the distance to

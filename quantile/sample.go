@@ -163,12 +163,22 @@ func (s *Sample) Merge(o *Sample) {
 		s.AddN(t.value, t.count)
 	}
 	s.n = counted // o.n already held what Add and AddN counted again
-	for _, r := range o.runs {
-		s.push(r)
-	}
+	s.mergeRuns(o.runs)
 	o.store.forget(o)
 	*o = Sample{store: o.store}
 	s.store.account(s)
+}
+
+// mergeRuns takes runs over as they are while they are few: a walk passes over
+// cells of many runs as fast as of one.
+func (s *Sample) mergeRuns(runs []run) {
+	if len(s.runs)+len(runs) <= fewRuns {
+		s.runs = append(s.runs, runs...)
+		return
+	}
+	for _, r := range runs {
+		s.push(r)
+	}
 }
 
 // N returns the number of values; a nil sample has none.

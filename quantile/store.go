@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// pageShare of a store's limit is for pages, which are never written out.
-	pageShare = 2
+	// A quarter of a store's limit is not for pages, which are never written out.
+	notForPages = 4
 	// leastSpill is the size of runs, in bytes, that are worth being written.
 	leastSpill = 4 << 10
 	// tightPending values are all that is collected before it is sorted, where
@@ -75,7 +75,7 @@ func (st *Store) allowsPage() bool {
 		return true
 	}
 	bytes := uint64(unsafe.Sizeof(page{}))
-	if st.pages+bytes > st.limit/pageShare {
+	if st.pages+bytes > st.limit-st.limit/notForPages {
 		return false
 	}
 	st.pages += bytes

@@ -85,7 +85,7 @@ type Tails struct {
 // between its timeout and its recorded duration makes both statuses too high,
 // and only naming the timeout (CutAt) helps.
 func (o Observed) Tails(ps []P, confidence P) Tails {
-	t := o.shared()
+	t, rest := o.shared()
 	t.Tails = make([]Tail, len(ps))
 	order := o.lowerBounded(t)
 	for i, p := range ps {
@@ -97,7 +97,7 @@ func (o Observed) Tails(ps []P, confidence P) Tails {
 		}
 		o.judge(&t.Tails[i], t, order)
 	}
-	km := newInquiry(o.Completed, kmRanks(o.Completed, o.cuts(), ps))
+	km := newInquiry(o.Completed, kmRanksFrom(t.Below, rest, o.Completed.N(), o.cuts(), ps))
 	order.read(km)
 	for i, v := range km.kmValues() {
 		t.Tails[i].KM = v
@@ -109,10 +109,11 @@ func (o Observed) cuts() Union {
 	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
 }
 
-// shared fills everything but the quantiles.
-func (o Observed) shared() Tails {
+// shared fills everything but the quantiles. The rest are the completed values
+// beyond the first cut.
+func (o Observed) shared() (t Tails, rest joint) {
 	cuts := o.cuts()
-	t := Tails{Cut: cuts.N()}
+	t.Cut = cuts.N()
 	t.N = t.Cut + o.Completed.N()
 	if t.Cut > 0 {
 		ends := newInquiry(cuts, []uint64{1, t.Cut})
@@ -120,11 +121,11 @@ func (o Observed) shared() Tails {
 		first, last := ends.values[0], ends.values[1]
 		t.FirstCut, t.CutMin, t.CutMax = new(first), new(first), new(last)
 	}
-	w := o.Completed.walk()
-	if t.Below = w.upTo(limit(t.FirstCut)); t.Below > 0 {
-		t.SlowestBelow = new(w.largest())
+	rest = o.Completed.walk()
+	if t.Below = rest.upTo(limit(t.FirstCut)); t.Below > 0 {
+		t.SlowestBelow = new(rest.largest())
 	}
-	return t
+	return t, rest
 }
 
 // limit is the first cut, beyond everything where there is none.

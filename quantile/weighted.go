@@ -97,7 +97,8 @@ type asked struct{ value, lower, upper *reading }
 
 func newWeighing(classes []Class) *weighing {
 	all := combined(classes)
-	l := &weighing{classes: classes, tails: all.shared(), unseenCount: all.CutSeen.N()}
+	tails, _ := all.shared()
+	l := &weighing{classes: classes, tails: tails, unseenCount: all.CutSeen.N()}
 	l.answerable = l.tails.N > 0 && (l.tails.Cut < l.tails.N || all.CutAt.N() > 0)
 	if l.tails.SlowestBelow != nil {
 		l.floor = *l.tails.SlowestBelow

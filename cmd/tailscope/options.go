@@ -81,7 +81,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.notRules, "not-rule", nil, "a rule that does not count, by its `NAME` ('tailscope rules' lists them); repeatable")
 	f.StringVar(&o.sampling, "sampling", "", "how traces were chosen: none (all are there), probability=P, or biased (default: from the input)")
 	f.StringVar(&o.weightField, "weight-field", "", "tag whose value says how many traces one stands for: `KEY`")
-	f.StringVar(&o.memory, "memory", "", "memory for traces that are being put together (default: a quarter of the machine's, at most 2GiB)")
+	f.StringVar(&o.memory, "memory", "", "memory for durations and for traces that are being put together (default: a quarter of the machine's, at most 2GiB)")
 	f.StringVar(&o.tempDir, "temp-dir", "", "folder for what does not fit in memory (default: the system's)")
 
 	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
@@ -216,6 +216,19 @@ func defaultMemory() int64 {
 		return mostMemory
 	}
 	return min(kib<<10/4, mostMemory)
+}
+
+// Samples need little memory where durations are whole microseconds, and gain
+// little from much where they are not.
+const (
+	sampleShare      = 4 // of --memory: one part in four
+	leastForSamples  = 32 << 20
+	samplesPerWorker = 16 << 20
+)
+
+// sampleMemory is how much of --memory the samples of all workers have.
+func (p *plan) sampleMemory() int64 {
+	return min(p.memory/sampleShare, max(leastForSamples, samplesPerWorker*int64(p.jobs)))
 }
 
 // oneOf checks a flag whose values are words.

@@ -29,10 +29,14 @@ func (p *plan) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer found.set.Close()
 	if err := found.ledgerAgrees(); err != nil {
 		return err
 	}
 	r := p.report(found)
+	if err := found.set.Err(); err != nil {
+		return err
+	}
 	p.tell(r.Input, found)
 	if r.Input.Accepted == 0 {
 		return nothingAccepted(r.Input)
@@ -69,6 +73,7 @@ type pipeline struct {
 	bytes   *atomic.Int64
 	workers sync.WaitGroup
 	found   []*analysis // of each worker
+	kept    bool        // what they found was merged and handed on
 	traces  *spans.Assembler
 	opened  int32 // files so far
 }
@@ -90,10 +95,11 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 		chunks: make(chan *ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
-	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory, TempDir: p.tempDir, Workers: p.jobs})
+	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
 	defer l.stop(cancel)
 	config := buckets.NewConfig(p.timeouts)
 	config.MaxWeights = sampling.MaxWeights
+	config.Memory, config.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
 	config.FailedAtWall = p.ingest.Fields.On(ingest.RuleWall)
 	for i := range p.jobs {
 		one := p.newAnalysis(config)
@@ -107,7 +113,9 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 		l.workers.Wait()
 		close(l.events)
 	}()
-	return l.collect()
+	f, err := l.collect()
+	l.kept = err == nil
+	return f, err
 }
 
 // readAll cuts the sources into chunks, one after the other.
@@ -192,6 +200,9 @@ func count(b *spans.Batch, set *buckets.Classes, traces *spans.Collector) error 
 		return traces.Add(b)
 	}
 	set.Add(b)
+	if err := set.Err(); err != nil {
+		return err
+	}
 	if n := set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
 	}
@@ -221,6 +232,11 @@ func (l *pipeline) stop(cancel func()) {
 	l.workers.Wait()
 	// What cannot be removed is in the temporary folder, and the report stands.
 	_ = l.traces.Close()
+	for _, one := range l.found {
+		if !l.kept {
+			_ = one.set.Close()
+		}
+	}
 }
 
 // visitTraces looks at every trace, once all its spans are there.
