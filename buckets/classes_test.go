@@ -1,7 +1,10 @@
 package buckets
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -285,4 +288,50 @@ func BenchmarkAddTrace(b *testing.B) {
 			s.AddTrace(one)
 		}
 	})
+}
+
+// nanosecondLog is long enough to be written out.
+func nanosecondLog() rows {
+	r := rand.New(rand.NewPCG(6, 6))
+	var list []int64
+	for range 30_000 {
+		list = append(list, r.Int64N(1e9))
+	}
+	return all(done(list[:20_000]...), cut(list[20_000:25_000]...).retried(), failed(list[25_000:]...), done(list[:9000]...).on("other"))
+}
+
+func TestDurationsThatWereWrittenOutGiveTheSameResults(t *testing.T) {
+	log, q := nanosecondLog(), asked("0.5", "0.99")
+	var want []Result
+	for _, memory := range []int64{0, 1, 50_000} {
+		c := NewConfig(nil)
+		c.Memory, c.TempDir = memory, t.TempDir()
+		one, other := NewClasses(c), NewClasses(c)
+		one.plain.Merge(setOf(t, one.config, log[:15_000]))
+		other.plain.Merge(setOf(t, other.config, log[15_000:]))
+		one.Merge(other)
+		got := one.Results(q)
+		if want == nil {
+			want = got
+		}
+		if diff := same(want, got); diff != "" {
+			t.Errorf("%d bytes of memory: %s", memory, diff)
+		}
+		if err := errors.Join(one.Err(), one.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFolderThatCannotBeWrittenIsAnError(t *testing.T) {
+	c := NewConfig(nil)
+	c.Memory, c.TempDir = 1000, filepath.Join(t.TempDir(), "absent")
+	classes := NewClasses(c)
+	classes.plain.Merge(setOf(t, classes.config, nanosecondLog()))
+	if err := classes.Err(); err == nil || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("error %v", err)
+	}
+	if err := classes.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// nanosecondLog is a hop log of 40 000 durations that no page counts.
+func nanosecondLog() string {
+	var b strings.Builder
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 40_000 {
+		fmt.Fprintf(&b, `{"hop":"h%d","duration_ns":%d,"truncated":%t}`+"\n", i%3, r.Int64N(1e9), i%50 == 0)
+	}
+	return b.String()
+}
+
+func TestDurationsBeyondTheMemoryGoToAFile(t *testing.T) {
+	log, folder := nanosecondLog(), t.TempDir()
+	want := must(t, log, "quantiles", "--format", "json")
+	for _, jobs := range []string{"1", "3"} {
+		if got := must(t, log, "quantiles", "--format", "json", "--memory", "64KiB", "--temp-dir", folder, "--jobs", jobs); got != want {
+			t.Errorf("%s jobs: the report differs", jobs)
+		}
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+func TestRunFailsWhereDurationsCannotBeWritten(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "absent")
+	r := tailscope(nanosecondLog(), "quantiles", "--memory", "64KiB", "--temp-dir", absent)
+	if r.code != exitFailed || r.out != "" || !strings.Contains(r.stderr, absent) {
+		t.Errorf("exit code %d, %d bytes of output, %s", r.code, len(r.out), r.stderr)
+	}
+}
