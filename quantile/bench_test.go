@@ -1,6 +1,7 @@
 package quantile
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -13,6 +14,51 @@ func BenchmarkAddDenseMicroseconds(b *testing.B) {
 		s.Add(values[i&(1<<16-1)])
 	}
 	b.ReportMetric(float64(s.Bytes())/float64(s.N()), "held-B/value")
+}
+
+// logHop is a hop of a log: lognormal durations.
+type logHop struct{ median, sigma float64 }
+
+var logHops = []logHop{
+	{80e6, .9}, {3e6, .6}, {28e6, .9}, {25e6, .9}, {9e6, .7}, {6e6, .7},
+	{140e6, .8}, {60e6, 1}, {40e6, .8}, {200e6, .6}, {50e6, 1.1}, {350e6, .7},
+}
+
+// logOf makes n durations of hops in turn, in whole units of so many ns.
+func logOf(n int, unit int64) []int64 {
+	r := rand.New(rand.NewPCG(uint64(n), uint64(unit)))
+	i := 0
+	return generate(n, func() int64 {
+		h := logHops[i%len(logHops)]
+		i++
+		ns := int64(h.median * math.Exp(h.sigma*r.NormFloat64()))
+		return ns - ns%unit
+	})
+}
+
+// BenchmarkAddLog adds what a log of twelve hops holds, far more than a cache.
+func BenchmarkAddLog(b *testing.B) {
+	const kept = 3 << 20 // a multiple of the hops
+	for name, unit := range map[string]int64{"us": microsecond, "ns": 1} {
+		b.Run(name, func(b *testing.B) {
+			log := logOf(kept, unit)
+			st := storeIn(b, 32<<20, b.TempDir())
+			var samples [12]*Sample
+			for i := range samples {
+				samples[i] = st.New()
+			}
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				samples[i%12].Add(log[i])
+				if i++; i == kept {
+					i = 0
+				}
+			}
+			b.ReportMetric(float64(st.held)/float64(b.N), "held-B/value")
+			b.ReportMetric(float64(st.file.end)/float64(b.N), "file-B/value")
+		})
+	}
 }
 
 func BenchmarkAddNanoseconds(b *testing.B) {
@@ -65,6 +111,37 @@ func BenchmarkTails(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		o.Tails(ps, MustP("0.95"))
+	}
+}
+
+func BenchmarkSummarize(b *testing.B) {
+	ps := []P{MustP("0.5"), MustP("0.9"), MustP("0.95"), MustP("0.99"), MustP("0.999")}
+	for name, values := range map[string][]int64{
+		"us": logOf(1_200_000, microsecond), "ns": logOf(1_200_000, 1), "few": uniformNanoseconds(10),
+	} {
+		b.Run(name, func(b *testing.B) {
+			u := Union{sampleOf(values...)}
+			b.ReportAllocs()
+			for b.Loop() {
+				Summarize(u, ps)
+			}
+		})
+	}
+}
+
+// BenchmarkWrittenOut reads a sample whose runs lie in a file.
+func BenchmarkWrittenOut(b *testing.B) {
+	st := storeIn(b, 100_000, b.TempDir())
+	s := st.New()
+	for _, v := range uniformNanoseconds(1_000_000) {
+		s.Add(v)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Summarize(Union{s}, []P{MustP("0.99")})
+	}
+	if st.Err() != nil {
+		b.Fatal(st.Err())
 	}
 }
 

@@ -4,9 +4,11 @@
 //  1. A P is a probability, kept as the decimal it was written as, so that
 //     ranks are integers: rank = max(1, ceil(p n)).
 //  2. A Sample collects durations in nanoseconds. It is an exact multiset:
-//     merging samples in any order and any split gives the same values.
+//     merging samples in any order and any split gives the same values. A Store
+//     bounds the memory of many, and writes the rest to a temporary file.
 //  3. A Union reads several samples as one; Summarize takes its count, mean,
-//     extremes and nearest-rank quantiles in one walk.
+//     extremes and nearest-rank quantiles, SummarizeEach those of several in one
+//     walk that reads values only where a rank falls.
 //  4. Observed holds the completed and the cut (right-censored) attempts of a
 //     hop; Tails gives each quantile with its status (exact, at_least,
 //     no_value) and its distribution-free limits.

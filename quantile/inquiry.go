@@ -42,6 +42,7 @@ func newInquest(inquiries []*inquiry) *inquest {
 			q.askers = append(q.askers, askers[i])
 		}
 	}
+	asOneCell(sources)
 	q.joint = newJoint(sources)
 	return q
 }

@@ -29,11 +29,30 @@ type tallied struct {
 	rest    []tally
 	end     uint64
 	skimmed []tally
+	oneCell bool // all of it, numbered 0
+}
+
+// asOneCell lets sources that hold few values, as most of many thousand samples
+// do, stand in one cell: to go from cell to cell would take longer than to read
+// them.
+func asOneCell(sources []source) {
+	for _, s := range sources {
+		if _, few := s.(*tallied); !few {
+			return
+		}
+	}
+	for _, s := range sources {
+		s.(*tallied).oneCell = true
+	}
 }
 
 func (t *tallied) move() int64 {
 	if len(t.rest) == 0 {
 		return noCell
+	}
+	if t.oneCell {
+		t.end = math.MaxUint64
+		return 0
 	}
 	cell := t.rest[0].value / pageSpan
 	t.end = cellEnd(cell)
