@@ -233,7 +233,7 @@ func (s *Sample) heldByRuns() (bytes uint64) {
 
 // buffered sorts pending and heavy, and returns their values together.
 func (s *Sample) buffered() []tally {
-	slices.Sort(s.pending)
+	sortDurations(s.pending)
 	slices.SortFunc(s.heavy, byValue)
 	list := make([]tally, 0, len(s.pending)+len(s.heavy))
 	heavy := s.heavy
