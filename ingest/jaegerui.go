@@ -13,7 +13,6 @@ type jaegerReader struct {
 	isModel bool
 	// isWaiting: the processes are not read yet, and spans wait for them.
 	isWaiting bool
-	waits     []waiting
 	// The methods member, spanTag and remembered, made values once.
 	eachMember, eachOfSpan func() error
 	note                   func(key []byte, kind valueKind, raw []byte)

@@ -3,16 +3,20 @@ package ingest
 // otlpReader reads OTLP JSON, with its keys in camelCase or snake_case.
 type otlpReader struct {
 	*spanReader
-	s        jsonScanner
+	s, outer jsonScanner
 	resource process
 	scopes   []located // that came before their resource
 	readSpan func(located) int
 	read     func(located) int // a scope
+	// The methods member, spanAttribute and remembered, made values once.
+	eachMember, eachOfSpan func() error
+	note                   func(key []byte, kind valueKind, raw []byte)
 }
 
 func newOTLPReader(r *spanReader) *otlpReader {
 	o := &otlpReader{spanReader: r}
 	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
+	o.eachMember, o.eachOfSpan, o.note = o.member, o.spanAttribute, r.remembered
 	return o
 }
 
@@ -29,6 +33,9 @@ func isScopes(key []byte) bool {
 // spans of all scopes. Scopes mostly follow their resource, and are then read
 // in passing.
 func (o *otlpReader) resourceSpans(v located) (n int, bad *fault) {
+	if n, ok := o.wholeElement(v); ok {
+		return n, nil
+	}
 	before, known := o.partial, false
 	o.resource, o.scopes = process{}, o.scopes[:0]
 	var s jsonScanner
@@ -127,15 +134,22 @@ func (s *jsonScanner) passed(here located) error {
 
 // span reads the span at the start of v.
 func (o *otlpReader) span(v located) (n int, bad *fault) {
-	o.reset()
-	f := &o.has
-	f.named = true // an empty name is left out in this encoding
-	f.process = o.resource
+	o.begun()
 	o.s.at(v.raw)
-	if err := o.s.members(o.field); err != nil {
+	if o.s.peek() != '{' {
+		return 0, jsonFault(o.s.fault("expected an object"), false)
+	}
+	if err := o.s.list('}', "expected , or }", o.eachMember); err != nil {
 		return 0, jsonFault(err, false)
 	}
 	return o.s.i, o.finish(v.at)
+}
+
+// begun starts a span.
+func (o *otlpReader) begun() {
+	o.reset()
+	o.has.named = true // an empty name is left out in this encoding
+	o.has.process = o.resource
 }
 
 // field reads one member of a span.
@@ -159,7 +173,7 @@ func (o *otlpReader) field(name []byte) (err error) {
 	case "endTimeUnixNano", "end_time_unix_nano":
 		f.end, err = o.s.timeValue(&endNanos)
 	case "attributes":
-		err = o.attributes(o.tag)
+		err = o.s.elements(o.eachOfSpan)
 	case "status":
 		err = o.status()
 	case "events":
@@ -230,11 +244,19 @@ func (o *otlpReader) events() error {
 // warningsKey is under which an OTLP answer of Jaeger carries its warnings.
 const warningsKey = "@jaeger@warnings"
 
-// attributes reads an array of {key,value:{stringValue:…}}.
+// attributes reads an array of attributes.
 func (o *otlpReader) attributes(note func(key []byte, kind valueKind, raw []byte)) error {
+	return o.s.elements(func() error { return o.oneAttribute(note) })
+}
+
+// oneAttribute reads {key,value:{stringValue:…}}.
+func (o *otlpReader) oneAttribute(note func(key []byte, kind valueKind, raw []byte)) error {
+	if o.s.peek() != '{' {
+		return o.s.skip()
+	}
 	var key []byte
 	at := -1
-	member := func(name []byte) (err error) {
+	err := o.s.members(func(name []byte) (err error) {
 		switch string(name) {
 		case "key":
 			_, key, err = o.s.scalar()
@@ -243,21 +265,15 @@ func (o *otlpReader) attributes(note func(key []byte, kind valueKind, raw []byte
 			at = o.s.i
 		}
 		return o.s.skip()
-	}
-	return o.s.elements(func() error {
-		if o.s.peek() != '{' {
-			return o.s.skip()
-		}
-		key, at = nil, -1
-		if err := o.s.members(member); err != nil || at < 0 {
-			return err
-		}
-		end := o.s.i
-		o.s.i = at
-		err := o.attribute(key, note)
-		o.s.i = end
-		return err
 	})
+	if err != nil || at < 0 {
+		return err
+	}
+	end := o.s.i
+	o.s.i = at
+	err = o.attribute(key, note)
+	o.s.i = end
+	return err
 }
 
 // attribute reads the value of one.

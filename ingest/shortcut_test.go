@@ -60,6 +60,10 @@ func alike(t *testing.T, in string) {
 func TestShortcutsChangeNothing(t *testing.T) {
 	for _, usual := range []string{usualInput(), strings.Repeat(otlpUsual, 3)} {
 		alike(t, usual)
+		alike(t, strings.ReplaceAll(usual, ":", ": "))
+		alike(t, strings.ReplaceAll(usual, ",", " ,\t"))
+		alike(t, strings.ReplaceAll(usual, "[", "[ "))
+		alike(t, strings.ReplaceAll(usual, "{", "{ "))
 		r := rand.New(rand.NewPCG(7, 8))
 		pieces := []string{`"`, `\`, `\"`, `\u0041`, "\x01", "\xff", ` `, "\n", `,`, `:`, `{`, `}`, `[`, `]`, `0`, `-1`, `1.5`, `1e3`, `99999999999999999999`, `null`, `true`, `{}`, `[]`, `""`,
 			`"value":7`, `"processID":"p0"`, `,"processID":"p0"`, `,"process":{"serviceName":"z"}`, `,"traceId":"7"`, `,"spans":[]`, `"key":"error",`, `p9`, `CHILD_OF`, `FOLLOWS_FROM`}

@@ -1,10 +1,6 @@
 package ingest
 
-import (
-	"errors"
-
-	"github.com/tailscope/tailscope/spans"
-)
+import "errors"
 
 // shortest is how many bytes must be left for a shortcut to look at.
 const shortest = 64
@@ -29,7 +25,8 @@ func (j *jaegerReader) shortcut() (done bool, err error) {
 		return false, nil
 	}
 	key := eight(s.b[from+1:])
-	if key == keyTags && s.pass(`"tags":`) {
+	if key == keyTags && s.pass(`"tags":[`) {
+		s.i--
 		return true, s.elements(j.eachOfSpan)
 	}
 	if done = j.usual(key); !done {
@@ -44,18 +41,12 @@ func (j *jaegerReader) usual(key uint64) (ok bool) {
 	s, f := &j.s, &j.has
 	switch key {
 	case keyTraceID:
-		if ok = s.pass(`"traceID":`); ok {
-			f.trace, ok = s.plain()
-		}
+		ok = s.plainAfter(`"traceID":`, &f.trace)
 	case keySpanID:
-		if ok = s.pass(`"spanID":`); ok {
-			f.id, ok = s.plain()
-		}
+		ok = s.plainAfter(`"spanID":`, &f.id)
 	case keyOperation:
-		if ok = s.pass(`"operationName":`); ok {
-			f.operation, f.named = s.plain()
-			ok = f.named
-		}
+		ok = s.plainAfter(`"operationName":`, &f.operation)
+		f.named = ok
 	case keyStartTime:
 		ok = s.pass(`"startTime":`) && s.wholeTime(&f.start, &startMicros)
 	case keyDuration:
@@ -84,30 +75,17 @@ func (s *jsonScanner) wholeTime(v *value, of *timeField) bool {
 // oneReference reads the tie to a parent.
 func (j *jaegerReader) oneReference() bool {
 	s := &j.s
-	if !s.pass(`"references":[{"refType":"CHILD_OF","traceID":`) {
-		return false
+	var r reference
+	ok := s.plainAfter(`"references":[{"refType":"CHILD_OF","traceID":`, &r.trace) && s.plainAfter(`,"spanID":`, &r.span) && s.pass(`}]`)
+	if ok {
+		j.refer(r)
 	}
-	trace, ok := s.plain()
-	if !ok || !s.pass(`,"spanID":`) {
-		return false
-	}
-	span, ok := s.plain()
-	if !ok || !s.pass(`}]`) {
-		return false
-	}
-	j.refer(reference{trace: trace, span: span})
-	return true
+	return ok
 }
 
 func (j *jaegerReader) usualProcess() bool {
-	if !j.s.pass(`"processID":`) {
-		return false
-	}
-	id, ok := j.s.plain()
-	if ok {
-		ok = j.named(id) == nil
-	}
-	return ok
+	var id []byte
+	return j.s.plainAfter(`"processID":`, &id) && j.named(id) == nil
 }
 
 // usualTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
@@ -146,15 +124,6 @@ func (s *jsonScanner) usualValue() (kind valueKind, raw []byte, ok bool) {
 	return kind, raw, err == nil && s.pass(`}`)
 }
 
-// waiting is a span whose process is not known yet.
-type waiting struct {
-	row       spans.Row
-	operation []byte
-	kind      spans.Kind
-	process   []byte // its id
-	digest    uint64
-}
-
 // errUnusual ends the reading of a trace that the general reader must read.
 var errUnusual = errors.New("not written as usual")
 
@@ -162,35 +131,29 @@ var errUnusual = errors.New("not written as usual")
 // processes, so that they wait. Where anything is unusual or wrong, ok is false
 // and nothing was done.
 func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
-	if j.general || j.partial != nil || j.rest != nil {
-		return 0, false
-	}
-	before := *j.tally
 	var s jsonScanner
-	s.at(v.raw)
-	if !s.pass(`{"traceID":`) {
-		return 0, false
-	}
-	if j.traceID, ok = s.plain(); !ok || !s.pass(`,"spans":[`) {
-		return 0, false
-	}
-	j.model.forget()
-	j.processes.reset()
-	j.waits, j.isWaiting = j.waits[:0], true
-	ok = j.waitingSpans(&s, v) && j.usualRest(&s)
-	j.isWaiting = false
-	if !ok {
-		*j.tally = before
-		return 0, false
-	}
-	for i := range j.waits {
-		j.release(&j.waits[i])
-	}
-	return s.i, true
+	ok = j.waiting(func() bool {
+		s.at(v.raw)
+		if !s.plainAfter(`{"traceID":`, &j.traceID) || !s.pass(`,"spans":[`) {
+			return false
+		}
+		j.model.forget()
+		j.processes.reset()
+		j.isWaiting = true
+		defer func() { j.isWaiting = false }()
+		if !j.waitingSpans(&s, v.at) || !j.usualRest(&s) {
+			return false
+		}
+		for i := range j.waits {
+			j.waits[i].process = j.processes.get(j.waits[i].processID)
+		}
+		return true
+	})
+	return s.i, ok
 }
 
 // waitingSpans reads the spans up to the end of their array.
-func (j *jaegerReader) waitingSpans(s *jsonScanner, v located) bool {
+func (j *jaegerReader) waitingSpans(s *jsonScanner, at int) bool {
 	for first := true; !s.pass(`]`); first = false {
 		if !first && !s.pass(`,`) || s.peek() != '{' {
 			return false
@@ -202,36 +165,12 @@ func (j *jaegerReader) waitingSpans(s *jsonScanner, v located) bool {
 		if err := j.members(); err != nil || j.isModel || !j.has.named {
 			return false
 		}
-		if !j.wait(v.at + s.i) {
+		if !j.wait(at + s.i) {
 			return false
 		}
 		s.i += j.s.i
 	}
 	return true
-}
-
-// wait makes a row of the span that was read.
-func (j *jaegerReader) wait(at int) bool {
-	j.waits = append(j.waits, waiting{})
-	w := &j.waits[len(j.waits)-1]
-	j.row = &w.row
-	defer func() { j.row = &j.own }()
-	if j.measure(at) != nil {
-		return false
-	}
-	j.judge()
-	w.operation, w.kind, w.process, w.digest = j.has.operation, j.has.kind, j.has.processID, j.has.digest
-	return true
-}
-
-// release hands on a span, now that all processes are known.
-func (j *jaegerReader) release(w *waiting) {
-	f := &j.has
-	f.process, f.operation, f.kind, f.digest = j.processes.get(w.process), w.operation, w.kind, w.digest
-	j.row = &w.row
-	_ = j.name() // it is named
-	j.handOn()
-	j.row = &j.own
 }
 
 // usualRest reads what follows the spans of a trace.

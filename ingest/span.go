@@ -22,6 +22,7 @@ type spanReader struct {
 	has   spanFields
 	refs  []reference
 	memos tagMemos
+	waits []waiting
 	// trace is the text of the last trace id, and traceID its value.
 	trace   []byte
 	traceID spans.TraceID
@@ -437,6 +438,14 @@ func sameTrace(a, b []byte) bool {
 // kindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
 // by OpenTelemetry's number.
 func kindOf(raw []byte) spans.Kind {
+	switch string(raw) {
+	case "server", "2":
+		return spans.Server
+	case "client", "3":
+		return spans.Client
+	case "internal", "1":
+		return spans.Internal
+	}
 	var buf [maxWord]byte
 	switch string(bytes.TrimPrefix(fold(raw, &buf), []byte("spankind"))) {
 	case "server", "2":

@@ -68,6 +68,7 @@ func (d *traceDecoder) line(line []byte, at int, last bool, f *File) {
 	case len(v.raw) == 0:
 	case v.is() != '{' && v.is() != '[':
 		d.reject(v.at, &fault{Malformed, "the line is no JSON document"})
+	case d.otlp.wholeLine(v):
 	case last && balanced(v.raw) == 0:
 		d.cutShort(v, d.value)
 	case balanced(v.raw) != len(v.raw):

@@ -1,0 +1,238 @@
+package ingest
+
+// Keys as the eight bytes after their first quote; those of six have two more.
+const (
+	keyTraceId    = 't' | 'r'<<8 | 'a'<<16 | 'c'<<24 | 'e'<<32 | 'I'<<40 | 'd'<<48 | '"'<<56
+	keySpanId     = 's' | 'p'<<8 | 'a'<<16 | 'n'<<24 | 'I'<<32 | 'd'<<40 | '"'<<48 | ':'<<56
+	keyParentSpan = 'p' | 'a'<<8 | 'r'<<16 | 'e'<<24 | 'n'<<32 | 't'<<40 | 'S'<<48 | 'p'<<56
+	keyStartNanos = keyStartTime
+	keyEndNanos   = 'e' | 'n'<<8 | 'd'<<16 | 'T'<<24 | 'i'<<32 | 'm'<<40 | 'e'<<48 | 'U'<<56
+	keyAttributes = 'a' | 't'<<8 | 't'<<16 | 'r'<<24 | 'i'<<32 | 'b'<<40 | 'u'<<48 | 't'<<56
+	keyStatus     = 's' | 't'<<8 | 'a'<<16 | 't'<<24 | 'u'<<32 | 's'<<40 | '"'<<48 | ':'<<56
+
+	sixBytes = 1<<48 - 1
+	keyName  = 'n' | 'a'<<8 | 'm'<<16 | 'e'<<24 | '"'<<32 | ':'<<40
+	keyKind  = 'k' | 'i'<<8 | 'n'<<16 | 'd'<<24 | '"'<<32 | ':'<<40
+)
+
+// member reads one member of a span.
+func (o *otlpReader) member() error {
+	if done, err := o.shortcut(); done {
+		return err
+	}
+	name, err := o.s.name()
+	if err != nil {
+		return err
+	}
+	return o.field(name)
+}
+
+// shortcut reads the member at hand if it is written as usual; else it stays
+// where it is.
+func (o *otlpReader) shortcut() (done bool, err error) {
+	s, from := &o.s, o.s.i
+	if o.general || len(s.b)-from < shortest || s.b[from] != '"' {
+		return false, nil
+	}
+	key := eight(s.b[from+1:])
+	if key == keyAttributes && s.pass(`"attributes":[`) {
+		s.i--
+		return true, s.elements(o.eachOfSpan)
+	}
+	if done = o.usual(key); !done {
+		s.i = from
+	}
+	return done, nil
+}
+
+// usual reads the member that starts with key, unless it is the attributes, if
+// it is written as usual.
+func (o *otlpReader) usual(key uint64) (ok bool) {
+	s, f := &o.s, &o.has
+	switch key {
+	case keyTraceId:
+		return s.plainAfter(`"traceId":`, &f.trace)
+	case keySpanId:
+		return s.plainAfter(`"spanId":`, &f.id)
+	case keyParentSpan:
+		return s.plainAfter(`"parentSpanId":`, &f.parent)
+	case keyStartNanos:
+		return s.nanosAfter(`"startTimeUnixNano":`, &f.start, &startNanos)
+	case keyEndNanos:
+		return s.nanosAfter(`"endTimeUnixNano":`, &f.end, &endNanos)
+	case keyStatus:
+		return s.pass(`"status":{}`)
+	}
+	switch key & sixBytes {
+	case keyName:
+		return s.plainAfter(`"name":`, &f.operation)
+	case keyKind:
+		var raw []byte
+		if ok = s.pass(`"kind":`); ok {
+			raw, ok = s.whole()
+			f.kind = kindOf(raw)
+		}
+	}
+	return ok
+}
+
+// plainAfter reads a string without escapes after a key.
+func (s *jsonScanner) plainAfter(key string, to *[]byte) (ok bool) {
+	if s.pass(key) {
+		*to, ok = s.plain()
+	}
+	return ok
+}
+
+// nanosAfter reads a time that is written as text after a key.
+func (s *jsonScanner) nanosAfter(key string, to *value, of *timeField) bool {
+	var raw []byte
+	if !s.plainAfter(key, &raw) {
+		return false
+	}
+	*to = value{raw: raw, kind: text, use: &of.use, key: &of.key}
+	return true
+}
+
+// spanAttribute reads one attribute of a span.
+func (o *otlpReader) spanAttribute() error {
+	if !o.general && o.usualAttribute() {
+		return nil
+	}
+	return o.oneAttribute(o.note)
+}
+
+// usualAttribute reads {"key":…,"value":{"stringValue":…}} or one of a number or
+// a boolean, if the key is the expected one; else it stays where it is.
+func (o *otlpReader) usualAttribute() bool {
+	s, from := &o.s, o.s.i
+	if s.pass(`{"key":"`) {
+		if k := o.memos.expected(s.b[s.i:]); k != nil {
+			s.i += len(k.written) + 1
+			if kind, raw, ok := s.usualAnyValue(); ok {
+				o.quickTag(k, kind, raw)
+				return true
+			}
+		}
+	}
+	s.i = from
+	return false
+}
+
+func (s *jsonScanner) usualAnyValue() (kind valueKind, raw []byte, ok bool) {
+	if !s.pass(`,"value":{"`) {
+		return absent, nil, false
+	}
+	if s.pass(`stringValue":`) {
+		raw, ok = s.plain()
+		return text, raw, ok && s.pass(`}}`)
+	}
+	if !s.pass(`intValue":`) && !s.pass(`boolValue":`) && !s.pass(`doubleValue":`) || s.peek() == '{' || s.peek() == '[' {
+		return absent, nil, false
+	}
+	kind, raw, err := s.any()
+	return kind, raw, err == nil && s.pass(`}}`)
+}
+
+// wholeLine reads a document that is written as usual and has all of v. Where
+// anything is unusual or wrong it returns false, and nothing was done.
+func (o *otlpReader) wholeLine(v located) bool {
+	return o.waiting(func() bool {
+		s := &o.outer
+		s.at(v.raw)
+		if !s.pass(`{"resourceSpans":[`) {
+			return false
+		}
+		for first := true; !s.pass(`]`); first = false {
+			if !first && !s.pass(`,`) || !o.usualResource(v.at) {
+				return false
+			}
+		}
+		return s.pass(`}`) && s.i == len(v.raw)
+	})
+}
+
+// wholeElement reads an element of resourceSpans in the same way.
+func (o *otlpReader) wholeElement(v located) (n int, ok bool) {
+	ok = o.waiting(func() bool {
+		o.outer.at(v.raw)
+		return o.usualResource(v.at)
+	})
+	return o.outer.i, ok
+}
+
+// usualResource reads the element at hand: its resource, then its scopes.
+func (o *otlpReader) usualResource(at int) bool {
+	s := &o.outer
+	if !s.pass(`{"resource":`) || s.peek() != '{' {
+		return false
+	}
+	o.resource = process{}
+	n := o.resourceAt(located{s.b[s.i:], at + s.i})
+	if s.i += n; n == 0 || !s.pass(`,"scopeSpans":[`) {
+		return false
+	}
+	if len(o.resource.service) > 0 {
+		o.resource.add()
+	}
+	for first := true; !s.pass(`]`); first = false {
+		if !first && !s.pass(`,`) || !o.usualScope(at) {
+			return false
+		}
+	}
+	for !s.pass(`}`) {
+		if !s.pass(`,`) {
+			return false
+		}
+		name, err := s.name()
+		if err != nil || string(name) == "resource" || isScopes(name) || s.skip() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// usualScope reads the scope at hand.
+func (o *otlpReader) usualScope(at int) bool {
+	s := &o.outer
+	if !s.pass(`{`) {
+		return false
+	}
+	for first := true; !s.pass(`}`); first = false {
+		if !first && !s.pass(`,`) {
+			return false
+		}
+		name, err := s.name()
+		if err != nil {
+			return false
+		}
+		if string(name) == "spans" {
+			if !o.usualSpans(at) {
+				return false
+			}
+		} else if s.skip() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// usualSpans reads the spans of a scope.
+func (o *otlpReader) usualSpans(at int) bool {
+	s := &o.outer
+	if !s.pass(`[`) {
+		return false
+	}
+	for first := true; !s.pass(`]`); first = false {
+		if !first && !s.pass(`,`) || s.peek() != '{' {
+			return false
+		}
+		o.begun()
+		o.s.at(s.b[s.i:])
+		if o.s.list('}', "expected , or }", o.eachMember) != nil || !o.wait(at+s.i) {
+			return false
+		}
+		s.i += o.s.i
+	}
+	return true
+}
