@@ -86,7 +86,7 @@ func (w *Watch) call(t *spans.Trace, i int32) {
 func (w *Watch) findCallers(t *spans.Trace, i int32) {
 	w.caller[i], w.cutAt[i] = -1, -1
 	p := t.Parents[i]
-	if p < 0 || async(t, p, i) {
+	if p < 0 || !t.Waits(i) {
 		return
 	}
 	w.caller[i], w.cutAt[i] = w.caller[p], w.cutAt[p]

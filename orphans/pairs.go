@@ -116,7 +116,7 @@ func (w *Watch) findCallees(t *spans.Trace, p int32) {
 		w.latest = append(w.latest, 0)
 	}
 	for _, c := range t.Children(p) {
-		if async(t, p, c) {
+		if !t.Waits(c) {
 			continue
 		}
 		at := &w.latest[t.Spans[c].Hop] // one more than the place in callees
@@ -144,7 +144,7 @@ func serverOf(t *spans.Trace, p int32) int32 {
 		return best
 	}
 	for _, c := range t.Children(p) {
-		if kindOf(t, c) != spans.Server || !inTime(&t.Spans[c]) || async(t, p, c) {
+		if kindOf(t, c) != spans.Server || !inTime(&t.Spans[c]) || !t.Waits(c) {
 			continue
 		}
 		if best < 0 || t.Spans[c].Duration > t.Spans[best].Duration {

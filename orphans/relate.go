@@ -31,7 +31,7 @@ func (w *Watch) place(t *spans.Trace, i int32, root bool) {
 		if inTime(one) {
 			w.rootEnd[i] = one.End()
 		}
-	case p >= 0 && !async(t, p, i):
+	case p >= 0 && t.Waits(i):
 		w.bound[i], w.rootEnd[i] = w.bound[p], w.rootEnd[p]
 		if w.rootEnd[i] != none && one.Flags.Has(spans.HasStart) && after(one.Start, w.rootEnd[i]) > w.config.Tolerance {
 			w.counts.StartedAfterRootEnd++
@@ -45,13 +45,6 @@ func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 
 // kindOf returns a span's kind; HopOf would copy all of the hop.
 func kindOf(t *spans.Trace, i int32) spans.Kind { return t.Hops[t.Spans[i].Hop].Kind }
-
-// async reports whether the parent does not wait for the child.
-func async(t *spans.Trace, p, c int32) bool {
-	return t.Spans[c].Ties.Has(spans.Async) || messaging(kindOf(t, p)) || messaging(kindOf(t, c))
-}
-
-func messaging(k spans.Kind) bool { return k == spans.Producer || k == spans.Consumer }
 
 // relate says how a span's end relates to its parent's.
 func (w *Watch) relate(t *spans.Trace, c int32) {
@@ -74,7 +67,7 @@ func (w *Watch) relate(t *spans.Trace, c int32) {
 	case over <= w.config.Tolerance:
 		w.counts.WithinTolerance++
 		w.skewOf(t, p, c, over)
-	case async(t, p, c):
+	case !t.Waits(c):
 		w.counts.OutlivedAsync++
 	case !parent.GaveUp():
 		w.counts.OutlivedCompleted++
@@ -122,7 +115,7 @@ func (w *Watch) orphan(t *spans.Trace, p, c int32, over int64) {
 // one clock timed both it learns nothing.
 func (w *Watch) skewOf(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
-	if parent.GaveUp() || child.Duration > parent.Duration || async(t, p, c) || oneHost(hostOf(t, p), hostOf(t, c)) {
+	if parent.GaveUp() || child.Duration > parent.Duration || !t.Waits(c) || oneHost(hostOf(t, p), hostOf(t, c)) {
 		return
 	}
 	if out := max(over, after(parent.Start, child.Start)); out > 0 {

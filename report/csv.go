@@ -53,8 +53,8 @@ var csvColumns = [...]csvColumn{
 	{"warnings", func(h *buckets.Result, _ int) string { return warningCodes(h) }},
 }
 
-// CSV writes the hop table, one row a hop and quantile, or the orphans where only
-// they were asked for; what is null in JSON is an empty field.
+// CSV writes the hop table, one row a hop and quantile, or those of the section
+// where only that was asked for; what is null in JSON is an empty field.
 func CSV(w io.Writer, r *Report, _ Options) error {
 	var b bytes.Buffer
 	c := csv.NewWriter(&b)
@@ -66,8 +66,12 @@ func CSV(w io.Writer, r *Report, _ Options) error {
 }
 
 func csvTable(r *Report) [][]string {
-	if r.Hops == nil && r.Orphans != nil {
+	switch {
+	case r.Hops != nil:
+	case r.Orphans != nil:
 		return orphanRows(r)
+	case r.Owner != nil:
+		return ownerRows(r)
 	}
 	rows := [][]string{csvHeader()}
 	for i := range r.Hops {

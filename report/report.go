@@ -16,6 +16,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/orphans"
@@ -29,6 +30,7 @@ type Report struct {
 	Quantiles []quantile.P     // those of every hop, in the order asked for
 	Hops      []buckets.Result // sorted by hop, then kind
 	Orphans   *orphans.Result
+	Owner     *attribution.Result
 
 	Paths    []string // of the input files, by their index in rows
 	TraceURL string   // template of a trace's address, with {trace}; "" for none

@@ -46,7 +46,10 @@ func newPage(r *Report) *page {
 	p.add(tailTable(r, &p.notes))
 	p.add(bucketTable(r))
 	p.add(wallTable(r))
-	p.intro = append(p.intro, orphanLines(r)...)
+	p.intro = append(append(p.intro, ownerLines(r)...), orphanLines(r)...)
+	for _, t := range ownerTables(r, &p.notes) {
+		p.add(t)
+	}
 	for _, t := range orphanTables(r, &p.notes) {
 		p.add(t)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/orphans"
@@ -16,6 +17,7 @@ type sections uint8
 const (
 	sectionHops sections = 1 << iota
 	sectionOrphans
+	sectionOwner
 )
 
 func (s sections) has(want sections) bool { return s&want == want }
@@ -26,13 +28,17 @@ type analysis struct {
 	watch *sampling.Watch
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
-	orphans          *orphans.Watch // nil where nobody asked
+	orphans          *orphans.Watch     // nil where nobody asked
+	owner            *attribution.Watch // the same
 }
 
 func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	a := &analysis{set: buckets.NewClasses(c), watch: new(sampling.Watch)}
 	if p.sections.has(sectionOrphans) {
 		a.orphans = orphans.NewWatch(p.orphans)
+	}
+	if p.sections.has(sectionOwner) {
+		a.owner = attribution.NewWatch(p.owner.watch)
 	}
 	return a
 }
@@ -52,6 +58,9 @@ func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	a.set.AddTrace(t, a.weigh(p, t, ofLog))
 	if a.orphans != nil {
 		a.orphans.Add(t)
+	}
+	if a.owner != nil {
+		a.owner.Add(t)
 	}
 }
 
@@ -86,6 +95,9 @@ func (a *analysis) merge(o *analysis) {
 	if a.orphans != nil {
 		a.orphans.Merge(o.orphans)
 	}
+	if a.owner != nil {
+		a.owner.Merge(o.owner)
+	}
 }
 
 // report puts the results together.
@@ -109,6 +121,10 @@ func (p *plan) report(f *found) *report.Report {
 		if verdict.Kind != sampling.Biased {
 			f.addServerSide(hops, p.quantiles)
 		}
+	}
+	if f.owner != nil {
+		owner := f.owner.Result(p.ownerQuery(verdict))
+		r.Owner = &owner
 	}
 	if p.sections.has(sectionHops) {
 		r.Hops = hops

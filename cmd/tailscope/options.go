@@ -59,6 +59,7 @@ type options struct {
 	sort      string
 	traceURL  string
 	failOn    []string
+	tailFrom  string
 }
 
 func newOptions(s streams) *options { return &options{streams: s, sections: sectionHops} }
@@ -120,6 +121,7 @@ type plan struct {
 	sampling   samplingFlag
 	sections   sections
 	orphans    orphans.Config
+	owner      ownerPlan
 	traceURL   string
 	failOn     []failRule
 }
@@ -136,7 +138,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
@@ -105,7 +106,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 		one := p.newAnalysis(config)
 		l.found = append(l.found, one)
 		traces := l.traces.Worker(i)
-		l.workers.Go(func() { l.work(one.set, traces) })
+		l.workers.Go(func() { l.work(one, traces) })
 	}
 	go func() {
 		l.readAll()
@@ -174,12 +175,12 @@ func (l *pipeline) send(e event) {
 
 // work decodes chunks: attempts go straight into the worker's set, spans wait
 // until their trace is whole.
-func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
+func (l *pipeline) work(a *analysis, traces *spans.Collector) {
 	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		defer b.Release()
-		if err := count(b, set, traces); err != nil {
+		if err := a.count(b, traces); err != nil {
 			l.send(event{err: err})
 		}
 	}
@@ -195,15 +196,20 @@ func (l *pipeline) work(set *buckets.Classes, traces *spans.Collector) {
 // field with a name for every request would fill the memory.
 const mostHops = 500_000
 
-func count(b *spans.Batch, set *buckets.Classes, traces *spans.Collector) error {
+func (a *analysis) count(b *spans.Batch, traces *spans.Collector) error {
 	if b.Linked() {
 		return traces.Add(b)
 	}
-	set.Add(b)
-	if err := set.Err(); err != nil {
+	a.set.Add(b)
+	if err := a.set.Err(); err != nil {
 		return err
 	}
-	if n := set.Hops(); n > mostHops {
+	if a.owner != nil {
+		if err := a.owner.AddLines(b); err != nil {
+			return err
+		}
+	}
+	if n := a.set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
 	}
 	return nil
@@ -237,6 +243,9 @@ func (l *pipeline) stop(cancel func()) {
 			_ = one.set.Close()
 		}
 	}
+	for _, w := range owners(l.found) {
+		_ = w.Close()
+	}
 }
 
 // visitTraces looks at every trace, once all its spans are there.
@@ -252,6 +261,9 @@ func (p *plan) columns() spans.Columns {
 	c := spans.Resolutions
 	if p.strata {
 		c |= spans.Strata
+	}
+	if p.sections.has(sectionOwner) {
+		c |= spans.Traces | spans.Starts
 	}
 	return c
 }
@@ -270,6 +282,9 @@ func (l *pipeline) collect() (*found, error) {
 		return nil, err
 	}
 	if err := l.visitTraces(); err != nil {
+		return nil, err
+	}
+	if err := attribution.Chains(l.ctx, owners(l.found)); err != nil {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()

@@ -25,8 +25,9 @@ var table = map[string][]string{
 	"buckets":       {"spans", "quantile"},
 	"sampling":      {"spans", "quantile"},
 	"orphans":       {"spans", "quantile", "buckets"},
-	"report":        {"ingest", "spans", "quantile", "buckets", "orphans"},
-	"cmd/tailscope": {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "report"},
+	"attribution":   {"spans", "quantile", "buckets"},
+	"report":        {"ingest", "spans", "quantile", "buckets", "orphans", "attribution"},
+	"cmd/tailscope": {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "report"},
 }
 
 // Third-party types that must stay behind one package's face.

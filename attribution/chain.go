@@ -1,0 +1,297 @@
+package attribution
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// line is one attempt of a hop log. Times are ns.
+type line struct {
+	id              spans.TraceID
+	start, duration int64
+	text            []byte // of an id that is no number
+	hop             int32
+	outcome         spans.Outcome
+	cutBy           spans.CutBy
+	failure         spans.Failure
+	timed           bool
+}
+
+func (l *line) end() int64 {
+	if l.start > math.MaxInt64-l.duration {
+		return math.MaxInt64
+	}
+	return l.start + l.duration
+}
+
+func (l *line) gaveUp() bool { return l.outcome == spans.Truncated || l.outcome == spans.Failed }
+
+// chain is room for the lines of one chain.
+type chain struct {
+	lines   []line
+	running []int32
+	nested  map[int32]bool // hops of which an attempt lies in another hop's
+	last    map[int32]int32
+	tops    []int32
+}
+
+// addLog looks at a chain of a hop log that was put together as a trace.
+func (w *Watch) addLog(t *spans.Trace) {
+	w.table.use(t.Hops)
+	c := w.chain.lines[:0]
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		if !s.Flags.Has(spans.HasDuration) || s.Duration < 0 {
+			continue
+		}
+		c = append(c, line{
+			id: t.ID, start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
+			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart),
+		})
+	}
+	w.chain.lines = c
+	w.addChain(t.ID, t.Name)
+}
+
+// addChain looks at the lines in w.chain, which are all of one chain.
+func (w *Watch) addChain(id spans.TraceID, name func() string) {
+	c := w.chain.lines
+	if len(c) == 0 {
+		return
+	}
+	slices.SortFunc(c, w.compareLines)
+	w.observeLines(c)
+	w.path.reset(len(w.table.parts))
+	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
+		w.addUp(c)
+		w.count(id, name, w.judgeUntimed(c), SerialSum)
+		return
+	}
+	w.contain(c)
+	w.path.walk(int32(len(c)))
+	w.count(id, name, w.judgeChain(c), Containment)
+}
+
+// compareLines is an order by start, of two that start together the longer first;
+// lines that compare equal are the same in all that counts.
+func (w *Watch) compareLines(a, b line) int {
+	if c := cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.duration, a.duration)); c != 0 {
+		return c
+	}
+	if a.hop != b.hop {
+		return byHop(w.table.hops[a.hop], w.table.hops[b.hop])
+	}
+	return cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure))
+}
+
+func (w *Watch) observeLines(c []line) {
+	for i := range c {
+		if kind := endedBy(c[i].outcome, c[i].cutBy, c[i].failure); kind != "" && c[i].timed {
+			w.ended(c[i].hop, kind, c[i].start)
+		}
+	}
+}
+
+// addUp gives each hop the time of its attempts: without times, what ran inside
+// what cannot be told.
+func (w *Watch) addUp(c []line) {
+	total := int64(0)
+	for i := range c {
+		ns := min(c[i].duration, math.MaxInt64-total)
+		total += ns
+		w.path.spend(w.table.part(c[i].hop, ""), ns, c[i].outcome == spans.Truncated)
+	}
+}
+
+// contain nests the lines of a chain by their times and hangs the attempts of
+// its outermost hops under a node of their own, the last one, whose time is the
+// gaps between them.
+func (w *Watch) contain(c []line) {
+	top := int32(len(c))
+	w.nest(c)
+	w.findTops(c)
+	p := &w.path
+	p.nodes = p.nodes[:0]
+	from, to := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range c {
+		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), w.table.part(c[i].hop, ""), c[i].outcome == spans.Truncated})
+	}
+	for _, i := range w.chain.tops {
+		w.parents[i] = top
+		from, to = min(from, c[i].start), max(to, c[i].end())
+	}
+	if from < 0 && to > math.MaxInt64+from {
+		to = math.MaxInt64 + from // no int64 holds more
+	}
+	p.nodes = append(p.nodes, node{start: from, end: to, part: gap})
+	p.link(append(w.parents, -1))
+}
+
+// nest finds the parent of each line: the innermost attempt of another hop in
+// which it starts. A hop is not taken to call itself through others.
+func (w *Watch) nest(c []line) {
+	w.parents = append(w.parents[:0], make([]int32, len(c))...)
+	running := w.chain.running[:0]
+	for i := range c {
+		running = slices.DeleteFunc(running, func(r int32) bool { return c[r].end() <= c[i].start })
+		w.parents[i] = -1
+		for k := len(running) - 1; k >= 0; k-- {
+			if !w.within(c, running[k], c[i].hop) {
+				w.parents[i] = running[k]
+				break
+			}
+		}
+		running = append(running, int32(i))
+	}
+	w.chain.running = running
+}
+
+// within reports whether line i or one above it is of the hop.
+func (w *Watch) within(c []line, i, hop int32) bool {
+	for ; i >= 0; i = w.parents[i] {
+		if c[i].hop == hop {
+			return true
+		}
+	}
+	return false
+}
+
+// findTops lists the attempts of the outermost hops: those none of whose attempts
+// lies in another hop's. Where each does, it is the hop that started first.
+func (w *Watch) findTops(c []line) {
+	nested := w.chain.nested
+	if nested == nil {
+		nested = map[int32]bool{}
+		w.chain.nested = nested
+	}
+	clear(nested)
+	for i := range c {
+		if w.parents[i] >= 0 {
+			nested[c[i].hop] = true
+		}
+	}
+	w.listTops(c, func(i int) bool { return !nested[c[i].hop] })
+	if len(w.chain.tops) == 0 {
+		w.listTops(c, func(i int) bool { return w.parents[i] < 0 && c[i].hop == c[0].hop })
+	}
+}
+
+func (w *Watch) listTops(c []line, top func(int) bool) {
+	w.chain.tops = w.chain.tops[:0]
+	for i := range c {
+		if top(i) {
+			w.chain.tops = append(w.chain.tops, int32(i))
+		}
+	}
+}
+
+// judgeChain says whether a chain with times fails: where the last attempt of an
+// outermost hop gave up.
+func (w *Watch) judgeChain(c []line) bool {
+	w.depth = append(w.depth[:0], make([]int32, len(c))...)
+	w.under = append(w.under[:0], make([]bool, len(c))...)
+	last := w.lastOf(c, w.chain.tops)
+	outcome := outcomeOf(c, last)
+	for i := range c {
+		if up := w.parents[i]; up >= 0 && up < int32(len(c)) {
+			w.depth[i], w.under[i] = w.depth[up]+1, w.under[up]
+		}
+		if l, top := last[c[i].hop]; top && l == int32(i) && c[i].gaveUp() {
+			w.under[i] = true
+		}
+	}
+	return w.blame(c, outcome)
+}
+
+// lastOf returns the last attempt of each hop among some lines, which are sorted.
+func (w *Watch) lastOf(c []line, among []int32) map[int32]int32 {
+	if w.chain.last == nil {
+		w.chain.last = map[int32]int32{}
+	}
+	clear(w.chain.last)
+	for _, i := range among {
+		w.chain.last[c[i].hop] = i
+	}
+	return w.chain.last
+}
+
+// outcomeOf says how a chain ended from the last attempts of its outermost hops.
+func outcomeOf(c []line, last map[int32]int32) Outcome {
+	var ended [4]int
+	for _, i := range last {
+		ended[c[i].outcome]++
+	}
+	gaveUp := ended[spans.Truncated] + ended[spans.Failed]
+	switch {
+	case gaveUp == 0:
+		return Success
+	case gaveUp < len(last):
+		return Partial
+	case ended[spans.Truncated] > 0:
+		return Cut
+	}
+	return Failed
+}
+
+// judgeUntimed says whether a chain without times fails: where a hop gave up and
+// none of its attempts completed. Nothing tells what lay inside what, so the
+// shortest attempt counts as the deepest: it fits into the others.
+func (w *Watch) judgeUntimed(c []line) bool {
+	w.depth = append(w.depth[:0], make([]int32, len(c))...)
+	w.under = append(w.under[:0], make([]bool, len(c))...)
+	byLength := w.chain.tops[:0]
+	for i := range c {
+		byLength = append(byLength, int32(i))
+	}
+	w.chain.tops = byLength
+	slices.SortStableFunc(byLength, func(a, b int32) int { return cmp.Compare(c[b].duration, c[a].duration) })
+	best := w.bestOf(c, byLength)
+	for depth, i := range byLength {
+		w.depth[i] = int32(depth)
+		w.under[i] = c[i].gaveUp() && c[best[c[i].hop]].gaveUp()
+	}
+	return w.blame(c, outcomeOf(c, best))
+}
+
+// bestOf returns, for each hop, an attempt that completed, if there is one; else
+// one that was cut, else any.
+func (w *Watch) bestOf(c []line, all []int32) map[int32]int32 {
+	best := w.lastOf(c, all)
+	for _, i := range all {
+		if b := best[c[i].hop]; merit[c[i].outcome] > merit[c[b].outcome] {
+			best[c[i].hop] = i
+		}
+	}
+	return best
+}
+
+// merit orders outcomes by what they say of a hop's call as a whole.
+var merit = [...]int{spans.Completed: 3, spans.Truncated: 2, spans.Failed: 1, spans.Unfinished: 0}
+
+// blame counts how a chain ended and which hop is to blame.
+func (w *Watch) blame(c []line, outcome Outcome) (fails bool) {
+	w.outcomes[outcome]++
+	if at := w.deepestLine(c, func(i int) bool { return c[i].outcome == spans.Truncated }); at >= 0 {
+		w.anyCut[c[at].hop]++
+	}
+	if outcome == Success {
+		return false
+	}
+	at := w.deepestLine(c, func(i int) bool { return w.under[i] && c[i].gaveUp() })
+	w.failures[c[at].hop]++
+	return true
+}
+
+// deepestLine is deepest for the lines of a chain.
+func (w *Watch) deepestLine(c []line, of func(int) bool) int {
+	best := -1
+	for i := range c {
+		if of(i) && (best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && c[i].end() > c[best].end()) {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,121 @@
+package attribution
+
+import "github.com/tailscope/tailscope/spans"
+
+// judgeTrace says whether a trace fails, and counts how it ended and which hop is
+// to blame. Of a trace without a root only its cuts are counted.
+func (w *Watch) judgeTrace(t *spans.Trace, root int32) (fails bool) {
+	outcome := Success
+	if gaveUp(t) {
+		w.measureDepth(t)
+		if at := w.deepest(t, func(i int32) bool { return t.Spans[i].Outcome == spans.Truncated }); at >= 0 {
+			w.anyCut[w.table.hopAt(t.Hops, t.Spans[at].Hop)]++
+		}
+		if root >= 0 {
+			outcome = w.markFailing(t, root)
+		}
+	}
+	if root < 0 {
+		return false
+	}
+	w.outcomes[outcome]++
+	if outcome == Success {
+		return false
+	}
+	at := w.deepest(t, func(i int32) bool { return w.under[i] && t.Spans[i].GaveUp() })
+	w.failures[w.table.hopAt(t.Hops, t.Spans[at].Hop)]++
+	return true
+}
+
+func gaveUp(t *spans.Trace) bool {
+	for i := range t.Spans {
+		if t.Spans[i].GaveUp() {
+			return true
+		}
+	}
+	return false
+}
+
+// measureDepth notes how far below its root each span lies.
+func (w *Watch) measureDepth(t *spans.Trace) {
+	w.depth = append(w.depth[:0], make([]int32, len(t.Spans))...)
+	for _, i := range t.TopDown() {
+		if p := t.Parents[i]; p >= 0 {
+			w.depth[i] = w.depth[p] + 1
+		}
+	}
+}
+
+// deepest returns the deepest span of a kind; of equally deep ones the one that
+// ended last, then the first in the order of the trace. It is -1 if there is none.
+func (w *Watch) deepest(t *spans.Trace, of func(int32) bool) int32 {
+	best := int32(-1)
+	for i := range int32(len(t.Spans)) {
+		if !of(i) {
+			continue
+		}
+		if best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && t.Spans[i].End() > t.Spans[best].End() {
+			best = i
+		}
+	}
+	return best
+}
+
+// markFailing says how a trace ended, and marks what lies at or below the calls
+// for which it fails: the root where that gave up, else the last attempts of the
+// calls that it made itself and waited for.
+func (w *Watch) markFailing(t *spans.Trace, root int32) Outcome {
+	w.under = append(w.under[:0], make([]bool, len(t.Spans))...)
+	outcome := Success
+	switch t.Spans[root].Outcome {
+	case spans.Truncated:
+		outcome, w.under[root] = Cut, true
+	case spans.Failed:
+		outcome, w.under[root] = Failed, true
+	default:
+		outcome = w.markPartial(t, root)
+	}
+	if outcome != Success {
+		for _, i := range t.TopDown() {
+			if p := t.Parents[i]; p >= 0 && w.under[p] {
+				w.under[i] = true
+			}
+		}
+	}
+	return outcome
+}
+
+func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
+	w.findRetried(t)
+	outcome := Success
+	for _, c := range t.Children(root) {
+		if t.Spans[c].GaveUp() && t.Waits(c) && !w.retried[c] {
+			w.under[c] = true
+			outcome = Partial
+		}
+	}
+	return outcome
+}
+
+// findRetried marks the attempts that another one retries. A retry that does not
+// say what it retries stands for all of its hop that ended before it.
+func (w *Watch) findRetried(t *spans.Trace) {
+	w.retried = append(w.retried[:0], make([]bool, len(t.Spans))...)
+	for i := range t.RetryOf {
+		switch earlier := t.RetryOf[i]; {
+		case earlier >= 0:
+			w.retried[earlier] = true
+		case t.Spans[i].Retry() && t.Parents[i] >= 0:
+			w.retriedBefore(t, int32(i))
+		}
+	}
+}
+
+func (w *Watch) retriedBefore(t *spans.Trace, retry int32) {
+	r := &t.Spans[retry]
+	for _, c := range t.Children(t.Parents[retry]) {
+		if s := &t.Spans[c]; c != retry && s.Hop == r.Hop && inTime(s) && s.End() <= r.Start {
+			w.retried[c] = true
+		}
+	}
+}

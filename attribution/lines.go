@@ -1,0 +1,180 @@
+package attribution
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Config is what a run tells its watches.
+type Config struct {
+	// Memory is in bytes, for the lines of hop logs that one watch holds until
+	// their chains are whole; 0 sets no limit. Beyond it they go to a file.
+	Memory int64
+	// TempDir is where that file is made; "" is the system's folder.
+	TempDir string
+}
+
+// shelves is into how many parts lines are sorted by their chain. One part of all
+// watches is put together at a time, by each worker.
+const shelves = 256
+
+// lineStore keeps lines of hop logs, some 30 bytes each, until all are there.
+type lineStore struct {
+	config  Config
+	shelves [shelves]shelf
+	held    int64 // bytes in memory
+	spill   *spill
+	record  []byte
+	lastRaw []byte // the id seen last, and what it is
+	last    lineID
+}
+
+// lineID is a chain's id.
+type lineID struct {
+	id     spans.TraceID
+	opaque bool
+}
+
+// shelf has lines in memory, and pieces of the file.
+type shelf struct {
+	arena
+	spilled []piece
+}
+
+func newLineStore(c Config) lineStore {
+	if c.Memory <= 0 {
+		c.Memory = math.MaxInt64
+	}
+	return lineStore{config: c}
+}
+
+// AddLines keeps what it needs of a batch of a hop log with the columns Traces
+// and Starts; the batch stays the caller's. An error is one of writing the file.
+func (w *Watch) AddLines(b *spans.Batch) error {
+	w.table.use(b.Hops)
+	for i := range b.Len() {
+		w.counts.lines++
+		id := b.Trace(i)
+		if id == nil {
+			w.counts.loneLines++
+			continue
+		}
+		if b.HasDuration(i) && b.Duration[i] >= 0 {
+			w.lines.add(id, b, i, w.table.hopAt(b.Hops, b.Hop[i]))
+		}
+	}
+	if w.lines.held > w.lines.config.Memory {
+		return w.lines.spillAll()
+	}
+	return nil
+}
+
+// add writes a line as a record. Lines of a chain often come together, so its id
+// is read once.
+func (s *lineStore) add(raw []byte, b *spans.Batch, i int, hop int32) {
+	if s.lastRaw == nil || !bytes.Equal(raw, s.lastRaw) {
+		s.lastRaw = append(s.lastRaw[:0], raw...)
+		s.last.id, s.last.opaque = spans.ParseTraceID(raw)
+	}
+	start, timed := b.Start(i)
+	r := s.last.append(s.record[:0], raw)
+	ended := b.Outcome[i] | b.CutBy[i]<<2
+	if timed {
+		ended |= 1 << 7
+	}
+	r = append(r, ended, b.Failure[i])
+	r = binary.AppendUvarint(r, uint64(hop))
+	r = binary.AppendUvarint(r, uint64(b.Duration[i]))
+	if timed {
+		r = binary.LittleEndian.AppendUint64(r, uint64(start))
+	}
+	s.record = r
+	s.held += int64(len(r))
+	s.shelves[shelfOf(s.last.id)].append(r)
+}
+
+// append writes an id: 0 and its number, or its text behind its length.
+func (l lineID) append(r, raw []byte) []byte {
+	if !l.opaque {
+		r = append(r, 0)
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(r, l.id.Hi), l.id.Lo)
+	}
+	return append(binary.AppendUvarint(r, uint64(len(raw))), raw...)
+}
+
+func shelfOf(id spans.TraceID) int {
+	return int(groupOf(spans.TraceID{Hi: id.Lo, Lo: id.Hi}) % shelves)
+}
+
+// readLines adds the lines of a block to a list; their hops get other numbers.
+func readLines(to []line, block []byte, hops []int32) []line {
+	for len(block) > 0 {
+		var l line
+		l, block = readLine(block)
+		l.hop = hops[l.hop]
+		to = append(to, l)
+	}
+	return to
+}
+
+func readLine(b []byte) (l line, rest []byte) {
+	n, b := uvarint(b)
+	if n == 0 {
+		l.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
+		b = b[16:]
+	} else {
+		l.text, b = b[:n], b[n:]
+		l.id, _ = spans.ParseTraceID(l.text)
+	}
+	l.outcome, l.cutBy, l.timed = spans.Outcome(b[0]&3), spans.CutBy(b[0]>>2&7), b[0]>>7 != 0
+	l.failure = spans.Failure(b[1])
+	hop, b := uvarint(b[2:])
+	duration, b := uvarint(b)
+	l.hop, l.duration = int32(hop), int64(duration)
+	if l.timed {
+		l.start, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	return l, b
+}
+
+// addChains sorts the lines of a shelf and looks at each chain.
+func (w *Watch) addChains(lines []line) {
+	slices.SortFunc(lines, func(a, b line) int {
+		switch {
+		case a.id.Hi != b.id.Hi:
+			return order(a.id.Hi < b.id.Hi)
+		case a.id.Lo != b.id.Lo:
+			return order(a.id.Lo < b.id.Lo)
+		}
+		return 0
+	})
+	for lo, hi := 0, 0; lo < len(lines); lo = hi {
+		for hi = lo + 1; hi < len(lines) && lines[hi].id == lines[lo].id; hi++ {
+		}
+		w.chain.lines = append(w.chain.lines[:0], lines[lo:hi]...)
+		w.addChain(lines[lo].id, func() string { return chainName(lines[lo:hi]) })
+	}
+}
+
+func order(less bool) int {
+	if less {
+		return -1
+	}
+	return 1
+}
+
+// chainName is a chain's id as it is printed: of several texts the smallest, so
+// that it does not matter which came first.
+func chainName(lines []line) string {
+	name := lines[0].id.String()
+	for i, l := range lines {
+		if i == 0 && l.text != nil || l.text != nil && string(l.text) < name {
+			name = string(l.text)
+		}
+	}
+	return name
+}

@@ -1,0 +1,137 @@
+package attribution
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// arena keeps records one behind the other in blocks; none lies across two.
+type arena struct{ blocks [][]byte }
+
+// blockBytes is the size of a block but for the first few, which are smaller.
+const blockBytes = 256 << 10
+
+// append adds a record.
+func (a *arena) append(r []byte) {
+	last := len(a.blocks) - 1
+	if last < 0 || cap(a.blocks[last])-len(a.blocks[last]) < len(r) {
+		size := max(len(r), min(blockBytes, 1<<10<<min(len(a.blocks), 8)))
+		a.blocks = append(a.blocks, make([]byte, 0, size))
+		last++
+	}
+	a.blocks[last] = append(a.blocks[last], r...)
+}
+
+// stretch is an arena whose records number parts as a table did before it was
+// merged into another.
+type stretch struct {
+	arena
+	parts []int32 // nil: the numbers are those of the watch
+}
+
+// trip is what is kept of one trace. Its end-to-end time is not written: the
+// times of the parts add up to it.
+type trip struct {
+	group   uint16 // by the hash of the trace's id, for resampling
+	fails   bool
+	total   int64 // ns, end to end
+	entries []entry
+}
+
+// entry is the time that a part has on the path, in ns.
+type entry struct {
+	part int32
+	ns   int64
+	cut  bool
+}
+
+// The head of a record: whether the trace fails, and whether its times are whole
+// microseconds and written as such.
+const (
+	headFails = 1 << iota
+	headMicros
+)
+
+// keep writes the times of the path just walked as a record, and returns their
+// sum.
+func (w *Watch) keep(id spans.TraceID, fails bool) int64 {
+	p, micros := &w.path, true
+	for _, i := range p.touched {
+		micros = micros && p.spent[i]%1000 == 0
+	}
+	head, unit := byte(0), int64(1)
+	if fails {
+		head |= headFails
+	}
+	if micros {
+		head, unit = head|headMicros, 1000
+	}
+	total := int64(0)
+	r := append(binary.LittleEndian.AppendUint16(w.record[:0], groupOf(id)), head)
+	r = binary.AppendUvarint(r, uint64(len(p.touched)))
+	for _, i := range p.touched {
+		cut := uint64(0)
+		if p.cut[i] {
+			cut = 1
+		}
+		r = binary.AppendUvarint(r, uint64(i)<<1|cut)
+		r = binary.AppendUvarint(r, uint64(p.spent[i]/unit))
+		total += p.spent[i]
+	}
+	w.record = r
+	w.trips[0].append(r)
+	return total
+}
+
+// groupOf deals traces into groups by their ids, so that which traces are drawn
+// together depends on nothing else.
+func groupOf(id spans.TraceID) uint16 {
+	h := (id.Hi ^ bits.RotateLeft64(id.Lo, 27)) * 0x9e3779b97f4a7c15
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	return uint16(h >> 48)
+}
+
+// each calls visit with every trip; what it gets is good until it returns.
+func (w *Watch) each(visit func(*trip)) {
+	var t trip
+	for i := range w.trips {
+		s := &w.trips[i]
+		for _, block := range s.blocks {
+			for len(block) > 0 {
+				block = t.read(block, s.parts)
+				visit(&t)
+			}
+		}
+	}
+}
+
+// read takes one record off a block and returns the rest.
+func (t *trip) read(b []byte, parts []int32) []byte {
+	t.group, t.fails, t.total, t.entries = binary.LittleEndian.Uint16(b), b[2]&headFails != 0, 0, t.entries[:0]
+	unit := int64(1)
+	if b[2]&headMicros != 0 {
+		unit = 1000
+	}
+	n, b := uvarint(b[3:])
+	for range n {
+		var key, ns uint64
+		key, b = uvarint(b)
+		ns, b = uvarint(b)
+		e := entry{int32(key >> 1), int64(ns) * unit, key&1 != 0}
+		if parts != nil {
+			e.part = parts[e.part]
+		}
+		t.total += e.ns
+		t.entries = append(t.entries, e)
+	}
+	return b
+}
+
+// uvarint reads what this package wrote itself.
+func uvarint(b []byte) (uint64, []byte) {
+	v, n := binary.Uvarint(b)
+	return v, b[n:]
+}

@@ -1,0 +1,196 @@
+package attribution
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Query is what a result is to hold.
+type Query struct {
+	Quantiles []quantile.P // of the end-to-end time
+	TailFrom  quantile.P   // where the tail begins
+	// Confidence is that of the interval of a share, two-sided, and of the
+	// limits of counts, one-sided.
+	Confidence quantile.P
+	// Biased tells that the traces were chosen by how they went: then only
+	// failures are counted. Weighted tells that they stand for different numbers
+	// of others, which is not taken into account.
+	Biased, Weighted bool
+	MaxHops          int // most hops to list, those with the largest excess; 0 for all
+}
+
+// Result says who owns the tail. Times are ns.
+type Result struct {
+	Basis       Basis // that of most traces; "" where there is none
+	TailFrom    quantile.P
+	Tail, Body  Side
+	EndToEnd    quantile.Summary
+	SumOfP99    int64 // of each hop's time on the path; P99 is that of the whole
+	P99         int64
+	Excess      int64
+	Hops        []Hop // sorted by hop, then kind
+	Owner       *spans.Hop
+	Verdict     string
+	Interval    quantile.P // the confidence of the shares' limits
+	Failures    Failures
+	Instances   []Instance // of the owner, by hop and count
+	InstancesOf InstanceVerdict
+	Outcomes    []OutcomeCount
+
+	Observations, Warnings []note.Warning
+}
+
+// Side is the tail or the body: how many traces, where it begins or ends, and
+// their mean.
+type Side struct {
+	Traces      uint64
+	Limit, Mean int64
+}
+
+// Hop is what one hop has to do with the tail. A share is nil where the tail is
+// no slower than the body; its limits are nil where resampling does not give any.
+type Hop struct {
+	spans.Hop
+	Gap                        bool // not a hop: time between attempts
+	TailMean, BodyMean, Excess int64
+	Share, Lower, Upper        *float64
+	LowerBound                 bool // a cut ended some of its time in the tail
+	LargestIn                  uint64
+	Exemplars                  []string // ids of tail traces in which it is the largest
+	Failures, AnyCut           uint64   // traces that it is blamed for
+}
+
+// Failures says where failures sit.
+type Failures struct {
+	N       uint64
+	ByHop   []HopCount
+	Verdict Place
+	AnyCut  AnyCut
+}
+
+// AnyCut is about all traces with a cut, whether they fail or not.
+type AnyCut struct {
+	N       uint64
+	ByHop   []HopCount
+	Verdict Place
+}
+
+// HopCount is how many traces a hop is blamed for.
+type HopCount struct {
+	Hop string
+	N   uint64
+}
+
+// Instance is how many tail traces took the owner's time on one instance, and
+// what share of all that is.
+type Instance struct {
+	Hop, Instance string
+	N             uint64
+	Share         float64
+	BodyShare     float64
+}
+
+// OutcomeCount is how many traces ended in one way.
+type OutcomeCount struct {
+	Outcome Outcome
+	N       uint64
+}
+
+// Result returns who owns the tail. Nothing is lost: it may be asked for again.
+func (w *Watch) Result(q Query) Result {
+	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
+	for _, o := range Outcomes {
+		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.outcomes[o]})
+	}
+	r.Failures = w.failuresOf(q.Confidence)
+	if q.Biased {
+		r.Verdict = "no owner: the traces were chosen by how they went, so their tail is not the tail"
+		return r
+	}
+	s := w.split(q, &r)
+	r.Hops = w.hopsOf(s, q)
+	r.decide()
+	r.nameHops(q.MaxHops)
+	w.instancesOf(&r, s)
+	return r
+}
+
+// basis is that of most traces, of as many the first.
+func (w *Watch) basis() Basis {
+	best := 0
+	for i, n := range w.counts.measured {
+		if n > w.counts.measured[best] {
+			best = i
+		}
+	}
+	if w.counts.measured[best] == 0 {
+		return ""
+	}
+	return bases[best]
+}
+
+// failuresOf says where failures sit, by the names of hops.
+func (w *Watch) failuresOf(confidence quantile.P) Failures {
+	var f Failures
+	f.N, f.ByHop = w.byName(w.failures)
+	f.Verdict = placeOf(f.N, f.ByHop, confidence)
+	f.AnyCut.N, f.AnyCut.ByHop = w.byName(w.anyCut)
+	f.AnyCut.Verdict = placeOf(f.AnyCut.N, f.AnyCut.ByHop, confidence)
+	return f
+}
+
+func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
+	names := map[string]uint64{}
+	for hop, count := range counts {
+		names[w.table.hops[hop].Name] += count
+		n += count
+	}
+	for name, count := range names {
+		list = append(list, HopCount{name, count})
+	}
+	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
+	return n, list
+}
+
+// hopsOf lists all hops that are on a path or are blamed for something.
+func (w *Watch) hopsOf(s *split, q Query) []Hop {
+	var list []Hop
+	for i := range w.table.hops {
+		h := Hop{
+			Hop: w.table.hops[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
+			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
+		}
+		h.Excess = h.TailMean - h.BodyMean
+		if e := w.best[int32(i)]; e != nil {
+			h.Exemplars = e.inTail(s.from)
+		}
+		if s.seen[i] || h.Failures+h.AnyCut > 0 {
+			list = append(list, h)
+			s.listed = append(s.listed, int32(i))
+		}
+	}
+	s.shares(w, list, q.Confidence)
+	return list
+}
+
+// nameHops keeps the hops with the largest excess, in the order of their names.
+func (r *Result) nameHops(most int) {
+	if most > 0 && len(r.Hops) > most {
+		slices.SortFunc(r.Hops, byExcess)
+		r.Hops = r.Hops[:most]
+	}
+	slices.SortFunc(r.Hops, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+}
+
+func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), byHop(a.Hop, b.Hop)) }
+
+// ByExcess returns the hops, those with the largest excess first.
+func (r *Result) ByExcess() []Hop {
+	list := slices.Clone(r.Hops)
+	slices.SortFunc(list, byExcess)
+	return list
+}

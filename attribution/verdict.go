@@ -1,0 +1,238 @@
+package attribution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/ratio"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// The least numbers from which the rules speak.
+const (
+	leastTail     = 3
+	leastBody     = 10
+	fewTail       = 20 // below it an owner is named with a warning
+	leastPlaced   = 20 // failures, or tail traces, of which a place is told
+	leastTogether = 20
+	leastOfKind   = 5
+
+	ownerAbove = 0.5 // the lower limit of an owner's share
+	oneAbove   = 0.8 // the lower limit of the share of one hop or instance
+	usualBelow = 0.5 // the body's share of an instance that stands out
+)
+
+// Rule is a rule by which something is said, and what it needs.
+type Rule struct{ Name, Needs, Says string }
+
+// Rules lists the rules in the order of the section.
+var Rules = [...]Rule{
+	{"tail", "1 trace", "at or above the nearest-rank --tail-from of the end-to-end time, and every trace that fails"},
+	{"body", "1 trace", "up to the nearest-rank p50 of the end-to-end time, unless it fails"},
+	{"owner", fmt.Sprintf("%d tail and %d body traces, 2 hops", leastTail, leastBody), "the hop whose share of the excess has its lower limit above 50 % and above the upper limit of the runner-up; else no owner"},
+	{"few_tail_traces", fmt.Sprintf("fewer than %d tail traces", fewTail), "a warning beside the owner"},
+	{"lower_bound", "1 tail trace", "a cut ended some of the hop's time in the tail: it would have taken longer"},
+	{"one_hop", fmt.Sprintf("%d traces", leastPlaced), "failures sit at one hop: the lower limit of its share is at least 80 %; else spread; fewer: too_few"},
+	{"slow_node", fmt.Sprintf("%d tail traces, 2 instances", leastPlaced), "the owner's time is on one instance: the lower limit of its share of the tail is at least 80 %, and it has at most 50 % of the body; else slow_service"},
+	{"one_connection", fmt.Sprintf("%d pairs", leastTogether), "calls of one span that started together, and whose callees never ran together"},
+	{"failures_change_kind", fmt.Sprintf("%d of each kind", leastOfKind), "a hop's failures of one kind all began before those of another"},
+}
+
+// Place says whether failures sit at one hop.
+type Place string
+
+// The places.
+const (
+	OneHop Place = "one_hop"
+	Spread Place = "spread"
+	TooFew Place = "too_few"
+)
+
+// placeOf says where n failures sit; the list is sorted, the most first.
+func placeOf(n uint64, list []HopCount, confidence quantile.P) Place {
+	if n < leastPlaced {
+		return TooFew
+	}
+	if lower, _ := quantile.ClopperPearson(list[0].N, n, confidence); lower >= oneAbove {
+		return OneHop
+	}
+	return Spread
+}
+
+// InstanceVerdict says whether the owner's time sits on one instance.
+type InstanceVerdict string
+
+// The verdicts; "" where there is no owner, or the source names no instance.
+const (
+	SlowNode     InstanceVerdict = "slow_node"
+	SlowService  InstanceVerdict = "slow_service"
+	TooFewTraces InstanceVerdict = "too_few"
+	OneInstance  InstanceVerdict = "one_instance"
+)
+
+// decide names the owner, or says why there is none. The hops are in any order.
+func (r *Result) decide() {
+	list := r.ByExcess()
+	r.Verdict = r.reasonAgainst(list)
+	if r.Verdict != "" {
+		return
+	}
+	owner := list[0]
+	r.Owner = &owner.Hop
+	r.Verdict = fmt.Sprintf("%s owns the tail: %s, the largest part in %d of %d tail traces", hopText(owner.Hop), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
+	if owner.LowerBound {
+		r.Verdict += "; a lower bound, as cuts ended some of its time"
+	}
+	if r.Tail.Traces < fewTail {
+		r.Warnings = append(r.Warnings, note.Warning{Code: "few_tail_traces", Text: fmt.Sprintf("the owner rests on %d tail traces, fewer than %d", r.Tail.Traces, fewTail)})
+	}
+}
+
+// reasonAgainst says why there is no owner, "" if there is one.
+func (r *Result) reasonAgainst(list []Hop) string {
+	switch {
+	case r.EndToEnd.N == 0:
+		return "no owner: no trace and no chain has a time from end to end"
+	case oneHop(list):
+		return "one hop only: the chain's time cannot be attributed"
+	case r.Tail.Traces < leastTail || r.Body.Traces < leastBody:
+		return fmt.Sprintf("no owner, too few: %d tail and %d body traces, where %d and %d are needed", r.Tail.Traces, r.Body.Traces, leastTail, leastBody)
+	case list[0].Share == nil:
+		return fmt.Sprintf("no owner: the tail takes no longer than the body (means %s and %s)", durations.Text(r.Tail.Mean), durations.Text(r.Body.Mean))
+	case list[0].Lower == nil:
+		return "no owner: the tail is not surely slower than the body"
+	case list[0].Gap:
+		return fmt.Sprintf("no owner: the gaps between attempts come first, with %s", shareText(list[0], r.Interval))
+	case *list[0].Lower <= ownerAbove:
+		return fmt.Sprintf("no owner: %s comes first with %s, not surely more than half", nameOf(list[0]), shareText(list[0], r.Interval))
+	case *list[0].Lower <= *list[1].Upper:
+		return fmt.Sprintf("no owner: %s comes first with %s, not surely more than %s with %s",
+			nameOf(list[0]), shareText(list[0], r.Interval), nameOf(list[1]), shareText(list[1], r.Interval))
+	}
+	return ""
+}
+
+// oneHop reports whether all hops have one name.
+func oneHop(list []Hop) bool {
+	names := map[string]bool{}
+	for _, h := range list {
+		if !h.Gap {
+			names[h.Name] = true
+		}
+	}
+	return len(names) < 2
+}
+
+func shareText(h Hop, confidence quantile.P) string {
+	return fmt.Sprintf("%s of the tail's excess (%s %% interval %s to %s)", ratio.Percent(*h.Share), ratio.Number(confidence.Float()), ratio.Number(*h.Lower), ratio.Percent(*h.Upper))
+}
+
+// warnings say what the figures do not cover.
+func (w *Watch) warnings(q Query) []note.Warning {
+	var list []note.Warning
+	add := func(code, format string, args ...any) {
+		list = append(list, note.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	all := w.total.N()
+	for i, n := range w.counts.measured {
+		if b := bases[i]; n > 0 && n < all && b != w.basis() {
+			add("mixed_basis", "%d of %d traces rest on %s, the most on %s", n, all, b, w.basis())
+		}
+	}
+	if n := w.counts.rootless; n > 0 {
+		add("traces_without_root", "%d traces have no root with a start and an end: their time is not known, and of their failures only cuts are counted", n)
+	}
+	if n := w.counts.loneLines; n > 0 {
+		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)
+	}
+	if q.Weighted {
+		add("weights_not_used", "traces carry different weights, but each counts once here")
+	}
+	return list
+}
+
+// instancesOf says on which instances the owner's time was, in tail and body.
+func (w *Watch) instancesOf(r *Result, s *split) {
+	if r.Owner == nil {
+		return
+	}
+	tail, body := map[string]uint64{}, map[string]uint64{}
+	owner := w.table.hop(*r.Owner)
+	w.each(func(t *trip) {
+		host := w.hostOf(t, owner)
+		if host == "" {
+			return
+		}
+		if s.inTail(t) {
+			tail[host]++
+		}
+		if s.inBody(t) {
+			body[host]++
+		}
+	})
+	r.listInstances(tail, body)
+}
+
+// hostOf returns the host on which a hop spent most of its time in a trace; ""
+// where it took none, or no host is known.
+func (w *Watch) hostOf(t *trip, hop int32) string {
+	best := entry{}
+	for _, e := range t.entries {
+		p := w.table.parts[e.part]
+		if p.hop != hop || e.ns == 0 || p.host == "" {
+			continue
+		}
+		if e.ns > best.ns || e.ns == best.ns && p.host < w.table.parts[best.part].host {
+			best = e
+		}
+	}
+	return w.table.parts[best.part].host
+}
+
+func (r *Result) listInstances(tail, body map[string]uint64) {
+	n, m := total(tail), total(body)
+	seen := len(tail)
+	for host := range body {
+		if tail[host] == 0 {
+			seen++
+		}
+	}
+	for host, count := range tail {
+		r.Instances = append(r.Instances, Instance{r.Owner.Name, host, count, float64(count) / float64(n), float64(body[host]) / float64(max(1, m))})
+	}
+	slices.SortFunc(r.Instances, func(a, b Instance) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Instance, b.Instance)) })
+	r.InstancesOf = instanceVerdict(r.Instances, seen, n, r.Interval)
+}
+
+func total(counts map[string]uint64) (n uint64) {
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
+func instanceVerdict(list []Instance, seen int, n uint64, confidence quantile.P) InstanceVerdict {
+	switch {
+	case len(list) == 0:
+		return ""
+	case seen == 1:
+		return OneInstance
+	case n < leastPlaced:
+		return TooFewTraces
+	}
+	if lower, _ := quantile.ClopperPearson(list[0].N, n, confidence); lower >= oneAbove && list[0].BodyShare <= usualBelow {
+		return SlowNode
+	}
+	return SlowService
+}
+
+// nameOf is a hop, or the gap, as a sentence names it.
+func nameOf(h Hop) string {
+	if h.Gap {
+		return "the time between attempts"
+	}
+	return hopText(h.Hop)
+}

@@ -1,0 +1,228 @@
+package attribution
+
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Basis says how the time of a trace was given to its hops.
+type Basis string
+
+// The bases. CriticalPath: spans with parents. Containment: attempts of a hop
+// log, nested by their times. SerialSum: attempts without times, added up.
+const (
+	CriticalPath Basis = "critical_path"
+	Containment  Basis = "containment"
+	SerialSum    Basis = "serial_sum"
+)
+
+var bases = [...]Basis{CriticalPath, Containment, SerialSum}
+
+// Outcome is how a whole trace ended.
+type Outcome string
+
+// Success: the root answered, and so did the calls it made itself. Partial: the
+// root answered although such a call failed to the last attempt. Failed and Cut:
+// the root itself, or the last attempt of a hop log's outermost hop, did.
+const (
+	Success Outcome = "success"
+	Partial Outcome = "partial"
+	Failed  Outcome = "failed"
+	Cut     Outcome = "cut"
+)
+
+// Outcomes lists them in the order of the reports.
+var Outcomes = [...]Outcome{Success, Partial, Failed, Cut}
+
+// Watch collects what traces and chains tell. Not safe for concurrent use: each
+// worker has its own.
+type Watch struct {
+	table    table
+	trips    []stretch // the first one is being written
+	total    quantile.Sample
+	counts   counts
+	outcomes map[Outcome]uint64
+	failures map[int32]uint64 // traces that fail, by the hop that is blamed
+	anyCut   map[int32]uint64 // traces with a cut, by the deepest one
+	best     map[int32]*exemplars
+	kinds    map[hopKind]*period
+	queues   map[int32]*queue
+	lines    lineStore
+
+	// Room for one trace, used again for the next.
+	path    path
+	record  []byte
+	depth   []int32
+	under   []bool
+	retried []bool
+	parents []int32
+	perHop  []int64 // by hop, of one trace
+	isOn    []bool  // by hop: it is in hopsOn
+	hopsOn  []int32
+	chain   chain
+}
+
+// counts is what was seen, in traces and chains.
+type counts struct {
+	measured  [len(bases)]uint64
+	rootless  uint64 // no root that has a start and an end
+	loneLines uint64 // lines of hop logs without a chain's id
+	lines     uint64
+}
+
+// NewWatch returns an empty watch.
+func NewWatch(c Config) *Watch {
+	return &Watch{
+		table: newTable(), trips: make([]stretch, 1), outcomes: map[Outcome]uint64{},
+		failures: map[int32]uint64{}, anyCut: map[int32]uint64{}, best: map[int32]*exemplars{},
+		kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
+	}
+}
+
+// Add looks at a whole trace whose retries and cuts from below are marked. It
+// keeps nothing of it.
+func (w *Watch) Add(t *spans.Trace) {
+	if len(t.Spans) > 0 && t.OfLog() {
+		w.addLog(t)
+		return
+	}
+	w.table.use(t.Hops)
+	w.observeTrace(t)
+	root := rootOf(t)
+	fails := w.judgeTrace(t, root)
+	if root < 0 {
+		w.counts.rootless++
+		return
+	}
+	w.path.reset(len(w.table.parts))
+	w.nodesOf(t)
+	w.path.walk(root)
+	w.count(t.ID, t.Name, fails, CriticalPath)
+}
+
+// rootOf returns the root that lasted longest, of those the first: -1 if none
+// lies in time.
+func rootOf(t *spans.Trace) int32 {
+	root := int32(-1)
+	for _, r := range t.Roots {
+		if inTime(&t.Spans[r]) && (root < 0 || t.Spans[r].Duration > t.Spans[root].Duration) {
+			root = r
+		}
+	}
+	return root
+}
+
+// inTime reports whether a span lies in time and does not end before it starts.
+func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
+
+// nodesOf makes nodes of the spans. Those that no caller waits for, and those
+// without times, are off the path.
+func (w *Watch) nodesOf(t *spans.Trace) {
+	p := &w.path
+	p.trace, p.nodes = t, p.nodes[:0]
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		n := node{start: s.Start, end: s.End(), cut: s.Outcome == spans.Truncated}
+		if !inTime(s) || t.Parents[i] >= 0 && !t.Waits(int32(i)) {
+			n.start = offPath
+		} else {
+			n.part = w.table.partAt(t.Hops, t.Hosts, s.Hop, s.Host)
+		}
+		p.nodes = append(p.nodes, n)
+	}
+}
+
+// count enters the path just walked.
+func (w *Watch) count(id spans.TraceID, name func() string, fails bool, basis Basis) {
+	total := w.keep(id, fails)
+	w.total.Add(total)
+	for i, b := range bases {
+		if b == basis {
+			w.counts.measured[i]++
+		}
+	}
+	if hop := w.largest(); hop >= 0 {
+		w.exemplarsOf(hop).consider(total, fails, name)
+	}
+}
+
+// largest returns the hop that has most of the path just walked, of equal ones
+// the first by name; -1 for a trace that took no time.
+func (w *Watch) largest() int32 {
+	w.timesOf(&trip{})
+	for _, i := range w.path.touched {
+		w.addTime(w.table.parts[i].hop, w.path.spent[i])
+	}
+	best := w.largestOf()
+	w.clearTimes()
+	return best
+}
+
+// largestOf is largest for the times that timesOf left.
+func (w *Watch) largestOf() int32 {
+	best := int32(-1)
+	for _, hop := range w.hopsOn {
+		if w.perHop[hop] > 0 && (best < 0 || w.larger(hop, best)) {
+			best = hop
+		}
+	}
+	return best
+}
+
+func (w *Watch) larger(a, b int32) bool {
+	if w.perHop[a] != w.perHop[b] {
+		return w.perHop[a] > w.perHop[b]
+	}
+	return byHop(w.table.hops[a], w.table.hops[b]) < 0
+}
+
+// plus returns a + b, which are not negative, at most the largest int64. Sums
+// that end there still do not depend on the order of what they add up.
+func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+
+// Merge moves what o collected into w. Chains comes before it.
+func (w *Watch) Merge(o *Watch) {
+	hops, parts := w.table.learn(&o.table)
+	for _, s := range o.trips {
+		w.trips = append(w.trips, s.renamed(parts))
+	}
+	w.total.Merge(&o.total)
+	w.counts.add(&o.counts)
+	for outcome, n := range o.outcomes {
+		w.outcomes[outcome] += n
+	}
+	for hop, n := range o.failures {
+		w.failures[hops[hop]] += n
+	}
+	for hop, n := range o.anyCut {
+		w.anyCut[hops[hop]] += n
+	}
+	for hop, e := range o.best {
+		w.exemplarsOf(hops[hop]).merge(e)
+	}
+	w.mergeObserved(o, hops)
+}
+
+// renamed returns a stretch whose parts have other numbers; those of a merge
+// before are renamed once more.
+func (s stretch) renamed(parts []int32) stretch {
+	if s.parts == nil {
+		return stretch{s.arena, parts}
+	}
+	list := make([]int32, len(s.parts))
+	for i, p := range s.parts {
+		list[i] = parts[p]
+	}
+	return stretch{s.arena, list}
+}
+
+func (c *counts) add(o *counts) {
+	for i := range c.measured {
+		c.measured[i] += o.measured[i]
+	}
+	c.rootless += o.rootless
+	c.loneLines += o.loneLines
+	c.lines += o.lines
+}
