@@ -36,6 +36,7 @@ type chain struct {
 	nested  map[int32]bool // hops of which an attempt lies in another hop's
 	last    map[int32]int32
 	tops    []int32
+	keys    []key
 }
 
 // addLog looks at a chain of a hop log that was put together as a trace.
@@ -191,6 +192,9 @@ func (w *Watch) listTops(c []line, top func(int) bool) {
 // judgeChain says whether a chain with times fails: where the last attempt of an
 // outermost hop gave up.
 func (w *Watch) judgeChain(c []line) bool {
+	if w.allWell(c) {
+		return false
+	}
 	w.depth = append(w.depth[:0], make([]int32, len(c))...)
 	w.under = append(w.under[:0], make([]bool, len(c))...)
 	last := w.lastOf(c, w.chain.tops)
@@ -204,6 +208,17 @@ func (w *Watch) judgeChain(c []line) bool {
 		}
 	}
 	return w.blame(c, outcome)
+}
+
+// allWell counts a chain in which nothing gave up, as most are.
+func (w *Watch) allWell(c []line) bool {
+	for i := range c {
+		if c[i].gaveUp() {
+			return false
+		}
+	}
+	w.outcomes[Success]++
+	return true
 }
 
 // lastOf returns the last attempt of each hop among some lines, which are sorted.
@@ -240,6 +255,9 @@ func outcomeOf(c []line, last map[int32]int32) Outcome {
 // none of its attempts completed. Nothing tells what lay inside what, so the
 // shortest attempt counts as the deepest: it fits into the others.
 func (w *Watch) judgeUntimed(c []line) bool {
+	if w.allWell(c) {
+		return false
+	}
 	w.depth = append(w.depth[:0], make([]int32, len(c))...)
 	w.under = append(w.under[:0], make([]bool, len(c))...)
 	byLength := w.chain.tops[:0]

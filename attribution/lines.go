@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -141,40 +142,57 @@ func readLine(b []byte) (l line, rest []byte) {
 	return l, b
 }
 
-// addChains sorts the lines of a shelf and looks at each chain.
+// key is where a line stands in a list, with the hash of its chain.
+type key struct {
+	hash uint64
+	at   int32
+}
+
+// addChains brings the lines of each chain together and looks at it. Keys are
+// sorted, since lines are large; chains that share a hash are parted by id.
 func (w *Watch) addChains(lines []line) {
-	slices.SortFunc(lines, func(a, b line) int {
-		switch {
-		case a.id.Hi != b.id.Hi:
-			return order(a.id.Hi < b.id.Hi)
-		case a.id.Lo != b.id.Lo:
-			return order(a.id.Lo < b.id.Lo)
+	keys := w.chain.keys[:0]
+	for i := range lines {
+		keys = append(keys, key{hashOf(lines[i].id), int32(i)})
+	}
+	w.chain.keys = keys
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.hash, b.hash) })
+	for lo, hi := 0, 0; lo < len(keys); lo = hi {
+		for hi = lo + 1; hi < len(keys) && keys[hi].hash == keys[lo].hash; hi++ {
 		}
-		return 0
-	})
-	for lo, hi := 0, 0; lo < len(lines); lo = hi {
-		for hi = lo + 1; hi < len(lines) && lines[hi].id == lines[lo].id; hi++ {
-		}
-		w.chain.lines = append(w.chain.lines[:0], lines[lo:hi]...)
-		w.addChain(lines[lo].id, func() string { return chainName(lines[lo:hi]) })
+		w.takeRun(lines, keys[lo:hi])
 	}
 }
 
-func order(less bool) int {
-	if less {
-		return -1
+// takeRun looks at the chains whose lines share a hash: but for an accident it is
+// one.
+func (w *Watch) takeRun(lines []line, run []key) {
+	for len(run) > 0 {
+		id, rest := lines[run[0].at].id, run[:0]
+		c := w.chain.lines[:0]
+		for _, k := range run {
+			if lines[k.at].id == id {
+				c = append(c, lines[k.at])
+			} else {
+				rest = append(rest, k)
+			}
+		}
+		w.chain.lines, run = c, rest
+		w.addChain(id, func() string { return chainName(w.chain.lines) })
 	}
-	return 1
 }
 
 // chainName is a chain's id as it is printed: of several texts the smallest, so
 // that it does not matter which came first.
 func chainName(lines []line) string {
-	name := lines[0].id.String()
-	for i, l := range lines {
-		if i == 0 && l.text != nil || l.text != nil && string(l.text) < name {
+	name := ""
+	for _, l := range lines {
+		if l.text != nil && (name == "" || string(l.text) < name) {
 			name = string(l.text)
 		}
+	}
+	if name == "" {
+		return lines[0].id.String()
 	}
 	return name
 }

@@ -87,11 +87,13 @@ func (w *Watch) keep(id spans.TraceID, fails bool) int64 {
 
 // groupOf deals traces into groups by their ids, so that which traces are drawn
 // together depends on nothing else.
-func groupOf(id spans.TraceID) uint16 {
+func groupOf(id spans.TraceID) uint16 { return uint16(hashOf(id) >> 48) }
+
+func hashOf(id spans.TraceID) uint64 {
 	h := (id.Hi ^ bits.RotateLeft64(id.Lo, 27)) * 0x9e3779b97f4a7c15
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
-	return uint16(h >> 48)
+	return h ^ h>>29
 }
 
 // each calls visit with every trip; what it gets is good until it returns.

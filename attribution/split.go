@@ -70,17 +70,17 @@ func (w *Watch) split(q Query, r *Result) *split {
 	if v := r.EndToEnd.Quantiles; v != nil {
 		s.from, s.to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
 	}
-	samples := make([]quantile.Sample, len(w.table.hops))
+	tops := newTops(len(w.table.hops), r.EndToEnd.N)
 	w.each(func(t *trip) {
 		times := w.timesOf(t)
 		for _, hop := range w.hopsOn {
 			s.seen[hop] = true
-			samples[hop].Add(times[hop])
+			tops[hop].add(times[hop])
 		}
 		w.place(s, t, times)
 		w.clearTimes()
 	})
-	r.SumOfP99 = sumOfP99(samples, r.EndToEnd.N)
+	r.SumOfP99 = sumOfP99(tops)
 	r.Tail = Side{s.tail.n, s.from, s.tail.total.mean(s.tail.n)}
 	r.Body = Side{s.body.n, s.to, s.body.total.mean(s.body.n)}
 	r.Excess = r.Tail.Mean - r.Body.Mean
@@ -140,19 +140,4 @@ func (s *sums) add(t *trip, hops []int32, times []int64) {
 	for _, hop := range hops {
 		s.hops[hop].add(times[hop])
 	}
-}
-
-// sumOfP99 adds up the p99 of each hop's time over all traces; where a hop is not
-// on the path it took no time.
-func sumOfP99(samples []quantile.Sample, n uint64) int64 {
-	total := int64(0)
-	for i := range samples {
-		s := &samples[i]
-		if s.N() == 0 {
-			continue
-		}
-		s.AddN(0, n-s.N())
-		total = plus(total, quantile.Summarize(quantile.Union{s}, []quantile.P{ninetyNinth}).Quantiles[0])
-	}
-	return total
 }
