@@ -1,0 +1,228 @@
+package attribution
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+const (
+	us     = int64(1000)
+	cut    = spans.Truncated
+	failed = spans.Failed
+)
+
+// testSpan is a span in small numbers, times in µs: id 1 0-100 <- parent.
+type testSpan struct {
+	id, parent     int
+	start, end     int
+	hop            string
+	kind           spans.Kind // NoKind is Internal
+	outcome        spans.Outcome
+	by             spans.CutBy   // of one that was cut: NotCut is Own
+	failure        spans.Failure // of one that failed: NotFailed is Reset
+	ties           spans.Ties
+	retry          bool
+	noStart, noEnd bool
+	host           string
+}
+
+func (s testSpan) hopValue() spans.Hop {
+	if s.kind == spans.NoKind {
+		return spans.Hop{Name: s.hop, Kind: spans.Internal}
+	}
+	return spans.Hop{Name: s.hop, Kind: s.kind}
+}
+
+func (s testSpan) value() spans.Span {
+	one := spans.Span{
+		ID: spans.SpanID(s.id), Parent: spans.SpanID(s.parent), Digest: uint64(s.id),
+		Outcome: s.outcome, CutBy: s.by, Failure: s.failure, Ties: s.ties,
+	}
+	if s.outcome == cut && s.by == spans.NotCut {
+		one.CutBy = spans.Own
+	}
+	if s.outcome == failed && s.failure == spans.NotFailed {
+		one.Failure = spans.Reset
+	}
+	if !s.noStart {
+		one.Start, one.Flags = int64(s.start)*us, spans.HasStart
+	}
+	if !s.noEnd {
+		one.Duration = int64(s.end-s.start) * us
+		one.Flags |= spans.HasDuration
+	}
+	if s.retry {
+		one.Flags |= spans.RetryByMark
+	}
+	return one
+}
+
+// place returns where a name stands in a table, and puts it there.
+func place[T comparable](table *[]T, v T) int32 {
+	i := slices.Index(*table, v)
+	if i < 0 {
+		i = len(*table)
+		*table = append(*table, v)
+	}
+	return int32(i)
+}
+
+// traceOf links the spans of trace n and marks retries.
+func traceOf(n int, list ...testSpan) *spans.Trace {
+	var hops []spans.Hop
+	var hosts []string
+	var values []spans.Span
+	for _, s := range list {
+		one := s.value()
+		one.Hop, one.Host = place(&hops, s.hopValue()), place(&hosts, s.host)
+		values = append(values, one)
+	}
+	t := spans.NewTrace(spans.TraceID{Lo: uint64(n)}, values, hops, hosts)
+	t.MarkRetries(spans.RetryOptions{})
+	return t
+}
+
+// watchOf looks at the spans of one trace.
+func watchOf(list ...testSpan) *Watch {
+	w := NewWatch(Config{})
+	w.Add(traceOf(1, list...))
+	return w
+}
+
+// testLine is an attempt of a hop log, times in µs.
+type testLine struct {
+	chain      string // "" for none
+	hop        string
+	start, end int
+	outcome    spans.Outcome
+	by         spans.CutBy
+	untimed    bool
+}
+
+// batchOf makes a batch of lines.
+func batchOf(list ...testLine) *spans.Batch {
+	b := spans.NewBuilder(memory.DefaultAllocator, spans.Traces|spans.Starts)
+	defer b.Release()
+	for _, l := range list {
+		r := spans.Row{
+			Hop: b.Hop([]byte(l.hop)), Outcome: l.outcome, CutBy: l.by, HasDuration: true, Duration: int64(l.end-l.start) * us,
+			HasStart: !l.untimed, Start: int64(l.start) * us,
+		}
+		if l.outcome == cut && l.by == spans.NotCut {
+			r.CutBy = spans.Own
+		}
+		if l.outcome == failed {
+			r.Failure = spans.Reset
+		}
+		if l.chain != "" {
+			r.Trace = []byte(l.chain)
+		}
+		b.Append(&r)
+	}
+	return b.Batch()
+}
+
+// logOf looks at the lines of a hop log.
+func logOf(t testing.TB, list ...testLine) *Watch {
+	t.Helper()
+	w := NewWatch(Config{})
+	addLines(t, w, list...)
+	chains(t, w)
+	return w
+}
+
+func addLines(t testing.TB, w *Watch, list ...testLine) {
+	t.Helper()
+	if len(list) == 0 {
+		return
+	}
+	b := batchOf(list...)
+	defer b.Release()
+	if err := w.AddLines(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func chains(t testing.TB, watches ...*Watch) {
+	t.Helper()
+	if err := Chains(t.Context(), watches); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// usual is what the program asks for unless told otherwise.
+var usual = Query{
+	Quantiles: []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.99")}, TailFrom: quantile.MustP("0.95"), Confidence: quantile.MustP("0.95"),
+}
+
+// times writes what the hops have on the paths of all traces together, in µs,
+// sorted by name; * where a cut ended some of it.
+func times(w *Watch) string {
+	sums, cuts := map[string]int64{}, map[string]bool{}
+	w.each(func(t *trip) {
+		for _, e := range t.entries {
+			name := w.table.hops[w.table.parts[e.part].hop].Name
+			sums[name] += e.ns
+			cuts[name] = cuts[name] || e.cut
+		}
+	})
+	var s []string
+	for name, ns := range sums {
+		mark := ""
+		if cuts[name] {
+			mark = "*"
+		}
+		if ns > 0 {
+			s = append(s, fmt.Sprint(name, mark, " ", float64(ns)/float64(us)))
+		}
+	}
+	slices.Sort(s)
+	return strings.Join(s, ", ")
+}
+
+// fate writes how traces ended and who is blamed for it.
+func fate(w *Watch) string {
+	r := w.Result(usual)
+	var s []string
+	for _, o := range r.Outcomes {
+		if o.N > 0 {
+			s = append(s, fmt.Sprint(o.N, " ", o.Outcome))
+		}
+	}
+	for _, c := range r.Failures.ByHop {
+		s = append(s, fmt.Sprint("fails by ", c.Hop, " ", c.N))
+	}
+	for _, c := range r.Failures.AnyCut.ByHop {
+		s = append(s, fmt.Sprint("cut ", c.Hop, " ", c.N))
+	}
+	return strings.Join(s, ", ")
+}
+
+// codes are those of warnings or observations.
+func codes[W ~struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}](list []W) (s []string) {
+	for _, w := range list {
+		s = append(s, struct {
+			Code string `json:"code"`
+			Text string `json:"text"`
+		}(w).Code)
+	}
+	return s
+}
+
+func seq(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
