@@ -1,0 +1,136 @@
+package attribution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// manyLines are those of some chains, in an order that mixes them.
+func manyLines(chains int) (lines []testLine) {
+	for attempt := range 3 {
+		for i := range chains {
+			start := attempt * 1000
+			lines = append(lines, testLine{chain: fmt.Sprint("chain ", i), hop: fmt.Sprint("hop-", attempt), start: start / 10, end: start/10 + 500 + i%50})
+		}
+	}
+	return lines
+}
+
+func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
+	lines := manyLines(500)
+	whole := logOf(t, lines...)
+	folder := t.TempDir()
+	small := NewWatch(Config{Memory: 1000, TempDir: folder})
+	for len(lines) > 0 {
+		n := min(len(lines), 70)
+		addLines(t, small, lines[:n]...)
+		lines = lines[n:]
+	}
+	if files, _ := os.ReadDir(folder); len(files) != 1 {
+		t.Errorf("%d files, want 1", len(files))
+	}
+	chains(t, small)
+	if d := cmp.Diff(whole.Result(usual), small.Result(usual), exactly); d != "" {
+		t.Error(d)
+	}
+	for range 2 {
+		if err := small.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if files, _ := os.ReadDir(folder); len(files) != 0 {
+		t.Errorf("%d files are left", len(files))
+	}
+}
+
+func TestAFileThatCannotBeMadeOrReadIsAnError(t *testing.T) {
+	w := NewWatch(Config{Memory: 10, TempDir: t.TempDir() + "/absent"})
+	b := batchOf(manyLines(5)...)
+	defer b.Release()
+	if err := w.AddLines(b); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	w = NewWatch(Config{Memory: 10, TempDir: t.TempDir()})
+	if err := w.AddLines(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.lines.spill.file.Truncate(3); err != nil {
+		t.Fatal(err)
+	}
+	if err := Chains(t.Context(), []*Watch{w}); err == nil {
+		t.Error("a file that was cut is read without an error")
+	}
+	if err := w.lines.spill.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AddLines(b); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a closed file: %v", err)
+	}
+}
+
+func TestChainsStopWithTheRun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	w := NewWatch(Config{})
+	addLines(t, w, manyLines(5)...)
+	if err := Chains(ctx, []*Watch{w}); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestChainsAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		ids  []string
+		want uint64
+	}{
+		{[]string{"c-1", "c-2"}, 2},
+		{[]string{"c-1", "c-1"}, 1},
+		{[]string{"0A", "000a", "0xA"}, 1}, // one number
+		{[]string{"0000000000000001ffffffffffffffff", "0000000000000002ffffffffffffffff"}, 2},
+	} {
+		var lines []testLine
+		for i, id := range c.ids {
+			lines = append(lines, testLine{chain: id, hop: "a", start: 10 * i, end: 10*i + 5})
+		}
+		if got := logOf(t, lines...).Result(usual).EndToEnd.N; got != c.want {
+			t.Errorf("%q: %d chains, want %d", c.ids, got, c.want)
+		}
+	}
+}
+
+// Two ids of one hash are still two chains.
+func TestARunOfOneHashIsPartedByID(t *testing.T) {
+	w := NewWatch(Config{})
+	hop := w.table.hop(testSpan{hop: "a"}.hopValue())
+	var lines []line
+	var run []key
+	for i := range 4 {
+		l := line{hop: hop, duration: 5, timed: true}
+		l.id.Lo = uint64(i % 2)
+		lines = append(lines, l)
+		run = append(run, key{7, int32(i)})
+	}
+	w.takeRun(lines, run)
+	if n := w.total.N(); n != 2 {
+		t.Errorf("%d chains, want 2", n)
+	}
+}
+
+func TestTheNameOfAChainIsItsText(t *testing.T) {
+	var lines []testLine
+	for i := range 40 {
+		lines = append(lines, linesOf(fmt.Sprint("order ", i), "a 0-100", "b 10-20")...)
+	}
+	lines = append(lines, linesOf("the slow one", "a 0-9000", "b 10-20")...)
+	for _, h := range logOf(t, lines...).Result(usual).Hops {
+		if h.Name == "a" && h.Exemplars[0] != "the slow one" {
+			t.Errorf("exemplars %v", h.Exemplars)
+		}
+	}
+}
