@@ -150,7 +150,7 @@ func (w *Watch) oneConnection() []note.Warning {
 			continue
 		}
 		list = append(list, note.Warning{Code: "one_connection", Text: fmt.Sprintf(
-			"%s made calls that started together %d times, and never did their callees run together: one connection, or a pool of one?",
+			"%s made calls that started together %d times, and never did their callees run together: one connection, or a pool of one",
 			hopText(w.table.hops[hop]), q.together)})
 	}
 	return list

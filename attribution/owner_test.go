@@ -109,11 +109,11 @@ func TestVerdicts(t *testing.T) {
 		verdict  string
 		warnings string
 	}{
-		{"an owner", func(w *Watch) { fastAndSlow(w, 480, 25, "a", nil) }, "a", "a (internal) owns the tail: 100 % of the tail's excess (95 % interval ", ""},
-		{"few tail traces", func(w *Watch) { fastAndSlow(w, 95, 5, "a", nil) }, "a", "a (internal) owns the tail", "few_tail_traces"},
-		{"19 tail traces", func(w *Watch) { fastAndSlow(w, 342, 18, "a", nil) }, "a", "a (internal) owns", "few_tail_traces"},
-		{"20 tail traces", func(w *Watch) { fastAndSlow(w, 380, 20, "a", nil) }, "a", "a (internal) owns", ""},
-		{"two tail traces", func(w *Watch) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner, too few: 2 tail and 10 body traces, where 3 and 10 are needed", ""},
+		{"an owner", func(w *Watch) { fastAndSlow(w, 480, 25, "a", nil) }, "a", "a (internal): 100 % of the tail's excess (95 % interval ", ""},
+		{"few tail traces", func(w *Watch) { fastAndSlow(w, 95, 5, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
+		{"19 tail traces", func(w *Watch) { fastAndSlow(w, 342, 18, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
+		{"20 tail traces", func(w *Watch) { fastAndSlow(w, 380, 20, "a", nil) }, "a", "a (internal): ", ""},
+		{"two tail traces", func(w *Watch) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner: too few, 2 tail and 10 body traces where 3 and 10 are needed", ""},
 		{"nothing", func(*Watch) {}, "", "no owner: no trace and no chain has a time from end to end", ""},
 		{"one hop", func(w *Watch) { fastAndSlow(w, 480, 25, "root", nil) }, "", "one hop only: the chain's time cannot be attributed", ""},
 		{"all alike", func(w *Watch) {

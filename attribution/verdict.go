@@ -82,7 +82,7 @@ func (r *Result) decide() {
 	}
 	owner := list[0]
 	r.Owner = &owner.Hop
-	r.Verdict = fmt.Sprintf("%s owns the tail: %s, the largest part in %d of %d tail traces", hopText(owner.Hop), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
+	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %d tail traces", hopText(owner.Hop), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
 	if owner.LowerBound {
 		r.Verdict += "; a lower bound, as cuts ended some of its time"
 	}
@@ -99,7 +99,7 @@ func (r *Result) reasonAgainst(list []Hop) string {
 	case oneHop(list):
 		return "one hop only: the chain's time cannot be attributed"
 	case r.Tail.Traces < leastTail || r.Body.Traces < leastBody:
-		return fmt.Sprintf("no owner, too few: %d tail and %d body traces, where %d and %d are needed", r.Tail.Traces, r.Body.Traces, leastTail, leastBody)
+		return fmt.Sprintf("no owner: too few, %d tail and %d body traces where %d and %d are needed", r.Tail.Traces, r.Body.Traces, leastTail, leastBody)
 	case list[0].Share == nil:
 		return fmt.Sprintf("no owner: the tail takes no longer than the body (means %s and %s)", durations.Text(r.Tail.Mean), durations.Text(r.Body.Mean))
 	case list[0].Lower == nil:
@@ -143,7 +143,7 @@ func (w *Watch) warnings(q Query) []note.Warning {
 		}
 	}
 	if n := w.counts.rootless; n > 0 {
-		add("traces_without_root", "%d traces have no root with a start and an end: their time is not known, and of their failures only cuts are counted", n)
+		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only cuts are counted", n)
 	}
 	if n := w.counts.loneLines; n > 0 {
 		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)

@@ -15,7 +15,14 @@ func ownerLines(r *Report) []string {
 	if r.Owner == nil {
 		return nil
 	}
-	return []string{"Owner of the tail: " + r.Owner.Verdict + "."}
+	lines := []string{"Owner of the tail: " + r.Owner.Verdict + "."}
+	if r.Owner.Owner == nil {
+		lines[0] = "No owner of the tail: " + strings.TrimPrefix(r.Owner.Verdict, "no owner: ") + "."
+	}
+	for _, w := range r.Owner.Warnings {
+		lines = append(lines, "Of the owner: "+w.Text+".")
+	}
+	return lines
 }
 
 // ownerTables are the tables on the tail's owner: the hops, where failures sit
@@ -25,11 +32,13 @@ func ownerTables(r *Report, notes *footnotes) []Table {
 	if o == nil {
 		return nil
 	}
-	tables := []Table{ownerHops(r, notes), failurePlaces(o)}
-	if r.InFull {
-		tables = append(tables, instanceTable(o))
+	switch {
+	case r.InFull:
+		return []Table{ownerHops(r, notes), failurePlaces(o), instanceTable(o)}
+	case len(o.Hops) < 2: // one hop has all of everything
+		return nil
 	}
-	return tables
+	return []Table{ownerHops(r, notes), failurePlaces(o)}
 }
 
 // ownerHops has a row for each hop, the largest excess first.
@@ -117,15 +126,15 @@ var basisText = map[attribution.Basis]string{
 }
 
 func ownerCaption(o *attribution.Result) []string {
+	if o.EndToEnd.N == 0 {
+		return nil
+	}
 	lines := []string{
 		fmt.Sprintf("tail: means of the %s at or above %s of the end-to-end time (%s), or that failed; body: of the %s up to p50 (%s).",
 			count(int64(o.Tail.Traces), "trace"), o.TailFrom.Label(), durations.Text(o.Tail.Limit), count(int64(o.Body.Traces), "trace"), durations.Text(o.Body.Limit)),
 		fmt.Sprintf("share: of the whole excess, %s; limits: %s %% interval, from drawing whole traces anew. ≥: a cut ended some of the hop's time.", durations.Text(o.Excess), ratio.Number(o.Interval.Float())),
 		fmt.Sprintf("The times rest on %s.", basisText[o.Basis]),
 		fmt.Sprintf("Quantiles do not add: the hops' p99 add up to %s, the measured p99 from end to end is %s.", durations.Text(o.SumOfP99), durations.Text(o.P99)),
-	}
-	for _, w := range o.Warnings {
-		lines = append(lines, "Warning: "+w.Text+".")
 	}
 	for _, w := range o.Observations {
 		lines = append(lines, "Seen: "+w.Text+".")
@@ -142,8 +151,10 @@ func failurePlaces(o *attribution.Result) Table {
 		Caption: []string{
 			fmt.Sprintf("failures: %s, by the deepest attempt that was cut or failed: %s.", count(int64(f.N), "trace")+" that failed", placeText(f.Verdict)),
 			fmt.Sprintf("any cut: %s, by the deepest cut in them: %s.", count(int64(f.AnyCut.N), "trace")+" with a cut, rescued or not", placeText(f.AnyCut.Verdict)),
-			"Traces by how they ended: " + outcomeText(o.Outcomes) + ".",
 		},
+	}
+	if ended := outcomeText(o.Outcomes); ended != "" {
+		t.Caption = append(t.Caption, "Traces by how they ended: "+ended+".")
 	}
 	failures, cuts := map[string]uint64{}, map[string]uint64{}
 	var names []string

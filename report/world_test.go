@@ -39,6 +39,9 @@ var worlds = []struct {
 	{"biased", biasedSample},
 	{"orphaned", orphaned},
 	{"uncheckable", uncheckable},
+	{"owned", owned},
+	{"unowned", unowned},
+	{"unmeasured", unmeasured},
 }
 
 func probabilities(texts ...string) []quantile.P {

@@ -48,16 +48,14 @@ type ownerPlan struct {
 
 // planOwner checks the flags of ownerFlags.
 func (o *options) planOwner(p *plan) error {
-	p.owner.watch = attribution.Config{Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir}
-	if o.tailFrom == "" {
+	if !p.sections.has(sectionOwner) {
 		return nil
 	}
+	p.owner.watch = attribution.Config{Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir}
 	var err error
-	if p.owner.tailFrom, err = parseLabel(o.tailFrom); err != nil {
-		return fmt.Errorf("--tail-from %q: write p95 or 0.95: %w", o.tailFrom, err)
-	}
-	if f := p.owner.tailFrom.Float(); f <= 0 || f >= 1 {
-		return fmt.Errorf("--tail-from %q: it must lie between p0 and p100", o.tailFrom)
+	p.owner.tailFrom, err = parseLabel(o.tailFrom)
+	if f := p.owner.tailFrom.Float(); err != nil || f <= 0 || f >= 1 {
+		return fmt.Errorf("--tail-from %q: a quantile between p0 and p100, such as p95 or 0.95", o.tailFrom)
 	}
 	return nil
 }
@@ -69,13 +67,11 @@ func parseLabel(s string) (quantile.P, error) {
 		return quantile.ParseP(s)
 	}
 	whole, fraction, _ := strings.Cut(percent, ".")
-	if len(whole) == 1 {
-		whole = "0" + whole
+	if len(whole) > 2 {
+		return quantile.P{}, fmt.Errorf("%q is not below p100", s)
 	}
-	if len(whole) != 2 {
-		return quantile.P{}, fmt.Errorf("%q is not between p0 and p100", s)
-	}
-	return quantile.ParseP("0." + strings.TrimRight(whole+fraction, "0"))
+	digits := strings.TrimRight(fmt.Sprintf("%02s", whole)+fraction, "0")
+	return quantile.ParseP("0." + digits + strings.Repeat("0", max(0, 1-len(digits))))
 }
 
 func (p *plan) ownerQuery(v sampling.Verdict) attribution.Query {

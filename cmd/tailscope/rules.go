@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/ingest"
 )
 
@@ -14,10 +15,13 @@ func newRules(s streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "The named rules by which an attempt counts as truncated or as a retry",
+		Short: "The named rules: what counts as truncated or as a retry, who owns the tail",
 		Long: `rules lists the rules in their order: the first whose evidence says "truncated"
 decides. --not-rule NAME of the other commands switches one off; the ones that
-are off here have a flag that switches them on.`,
+are off here have a flag that switches them on.
+
+The rules after them say who owns the tail and where failures sit, and how many
+traces each needs to say it.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneOf("--format", format, "text", "json"); err != nil {
@@ -43,6 +47,10 @@ func rulesText(out io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, state, r.Evidence, r.Verdict)
 	}
+	fmt.Fprintln(w, "\nowner\tneeds\tsays")
+	for _, r := range attribution.Rules {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Needs, r.Says)
+	}
 	return w.Flush()
 }
 
@@ -53,12 +61,21 @@ func rulesJSON(out io.Writer) error {
 		Evidence string `json:"evidence"`
 		Verdict  string `json:"verdict"`
 	}
+	type ownerRule struct {
+		Name  string `json:"name"`
+		Needs string `json:"needs"`
+		Says  string `json:"says"`
+	}
 	list := struct {
-		SchemaVersion int    `json:"schema_version"`
-		Rules         []rule `json:"rules"`
+		SchemaVersion int         `json:"schema_version"`
+		Rules         []rule      `json:"rules"`
+		OwnerRules    []ownerRule `json:"owner_rules"`
 	}{SchemaVersion: 1}
 	for _, r := range ingest.Rules {
 		list.Rules = append(list.Rules, rule{r.Name, r.On, r.Evidence, r.Verdict})
+	}
+	for _, r := range attribution.Rules {
+		list.OwnerRules = append(list.OwnerRules, ownerRule(r))
 	}
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
