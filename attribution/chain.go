@@ -8,11 +8,11 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// line is one attempt of a hop log. Times are ns.
+// line is one attempt of a hop log, without pointers. Times are ns.
 type line struct {
 	id              spans.TraceID
 	start, duration int64
-	text            []byte // of an id that is no number
+	text            textRef
 	hop             int32
 	outcome         spans.Outcome
 	cutBy           spans.CutBy
@@ -33,7 +33,7 @@ func (l *line) gaveUp() bool { return l.outcome == spans.Truncated || l.outcome 
 type chain struct {
 	lines   []line
 	running []int32
-	nested  map[int32]bool // hops of which an attempt lies in another hop's
+	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32
 	tops    []int32
 	keys    []key
@@ -163,12 +163,13 @@ func (w *Watch) within(c []line, i, hop int32) bool {
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
 func (w *Watch) findTops(c []line) {
-	nested := w.chain.nested
-	if nested == nil {
-		nested = map[int32]bool{}
-		w.chain.nested = nested
+	for len(w.chain.nested) < len(w.table.hops) {
+		w.chain.nested = append(w.chain.nested, false)
 	}
-	clear(nested)
+	nested := w.chain.nested
+	for i := range c {
+		nested[c[i].hop] = false
+	}
 	for i := range c {
 		if w.parents[i] >= 0 {
 			nested[c[i].hop] = true

@@ -47,39 +47,38 @@ func translations(watches []*Watch) [][][]int32 {
 
 // takeShelves looks at one shelf after the other until none is left.
 func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int32, next *atomic.Int64) error {
-	var lines []line
+	var shelf loaded
 	for {
 		s := int(next.Add(1)) - 1
 		if s >= shelves {
 			return nil
 		}
-		lines = lines[:0]
+		shelf.lines, shelf.blocks, shelf.raw = shelf.lines[:0], shelf.blocks[:0], nil
 		for i, o := range watches {
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			var err error
-			if lines, err = o.lines.load(lines, s, hops[i]); err != nil {
+			if err := o.lines.load(&shelf, s, hops[i]); err != nil {
 				return err
 			}
 		}
-		w.addChains(lines)
+		w.addChains(&shelf)
 	}
 }
 
-// load adds the lines of a shelf to a list and forgets them.
-func (s *lineStore) load(to []line, at int, hops []int32) ([]line, error) {
+// load adds the lines of a shelf to those of other stores and forgets them.
+func (s *lineStore) load(to *loaded, at int, hops []int32) error {
 	shelf := &s.shelves[at]
 	for _, p := range shelf.spilled {
 		block, err := s.spill.read(p)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		to = readLines(to, block, hops)
+		to.read(block, hops)
 	}
 	for _, block := range shelf.blocks {
-		to = readLines(to, block, hops)
+		to.read(block, hops)
 	}
 	shelf.blocks, shelf.spilled = nil, nil
-	return to, nil
+	return nil
 }

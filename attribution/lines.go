@@ -111,26 +111,57 @@ func shelfOf(id spans.TraceID) int {
 	return int(groupOf(spans.TraceID{Hi: id.Lo, Lo: id.Hi}) % shelves)
 }
 
-// readLines adds the lines of a block to a list; their hops get other numbers.
-func readLines(to []line, block []byte, hops []int32) []line {
-	for len(block) > 0 {
-		var l line
-		l, block = readLine(block)
-		l.hop = hops[l.hop]
-		to = append(to, l)
-	}
-	return to
+// loaded is what one shelf holds: lines, and the blocks that their texts lie in.
+type loaded struct {
+	lines  []line
+	blocks [][]byte
+	last   lineID // of the text read last
+	raw    []byte
 }
 
-func readLine(b []byte) (l line, rest []byte) {
-	n, b := uvarint(b)
-	if n == 0 {
-		l.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
-		b = b[16:]
-	} else {
-		l.text, b = b[:n], b[n:]
-		l.id, _ = spans.ParseTraceID(l.text)
+// textRef is where the text of an id lies: a block, and a place in it with the
+// length before it. The zero value is none.
+type textRef struct{ block, at uint32 }
+
+// read adds the lines of a block; their hops get other numbers.
+func (l *loaded) read(block []byte, hops []int32) {
+	l.blocks = append(l.blocks, block)
+	for rest := block; len(rest) > 0; {
+		var one line
+		if rest[0] == 0 {
+			one.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(rest[1:]), Lo: binary.LittleEndian.Uint64(rest[9:])}
+			rest = rest[17:]
+		} else {
+			one.text = textRef{uint32(len(l.blocks)), uint32(len(block) - len(rest))}
+			one.id, rest = l.textID(rest)
+		}
+		rest = one.read(rest)
+		one.hop = hops[one.hop]
+		l.lines = append(l.lines, one)
 	}
+}
+
+// textID reads an id that is no number; often it is that of the line before.
+func (l *loaded) textID(b []byte) (spans.TraceID, []byte) {
+	n, b := uvarint(b)
+	if raw := b[:n]; !bytes.Equal(raw, l.raw) {
+		l.raw = raw
+		l.last.id, _ = spans.ParseTraceID(raw)
+	}
+	return l.last.id, b[n:]
+}
+
+// text returns the text at a place, "" for none.
+func (l *loaded) text(at textRef) string {
+	if at.block == 0 {
+		return ""
+	}
+	n, b := uvarint(l.blocks[at.block-1][at.at:])
+	return string(b[:n])
+}
+
+// read reads what follows the id.
+func (l *line) read(b []byte) (rest []byte) {
 	l.outcome, l.cutBy, l.timed = spans.Outcome(b[0]&3), spans.CutBy(b[0]>>2&7), b[0]>>7 != 0
 	l.failure = spans.Failure(b[1])
 	hop, b := uvarint(b[2:])
@@ -139,7 +170,7 @@ func readLine(b []byte) (l line, rest []byte) {
 	if l.timed {
 		l.start, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
 	}
-	return l, b
+	return b
 }
 
 // key is where a line stands in a list, with the hash of its chain.
@@ -150,8 +181,8 @@ type key struct {
 
 // addChains brings the lines of each chain together and looks at it. Keys are
 // sorted, since lines are large; chains that share a hash are parted by id.
-func (w *Watch) addChains(lines []line) {
-	keys := w.chain.keys[:0]
+func (w *Watch) addChains(shelf *loaded) {
+	lines, keys := shelf.lines, w.chain.keys[:0]
 	for i := range lines {
 		keys = append(keys, key{hashOf(lines[i].id), int32(i)})
 	}
@@ -160,13 +191,14 @@ func (w *Watch) addChains(lines []line) {
 	for lo, hi := 0, 0; lo < len(keys); lo = hi {
 		for hi = lo + 1; hi < len(keys) && keys[hi].hash == keys[lo].hash; hi++ {
 		}
-		w.takeRun(lines, keys[lo:hi])
+		w.takeRun(shelf, keys[lo:hi])
 	}
 }
 
 // takeRun looks at the chains whose lines share a hash: but for an accident it is
 // one.
-func (w *Watch) takeRun(lines []line, run []key) {
+func (w *Watch) takeRun(shelf *loaded, run []key) {
+	lines := shelf.lines
 	for len(run) > 0 {
 		id, rest := lines[run[0].at].id, run[:0]
 		c := w.chain.lines[:0]
@@ -178,17 +210,17 @@ func (w *Watch) takeRun(lines []line, run []key) {
 			}
 		}
 		w.chain.lines, run = c, rest
-		w.addChain(id, func() string { return chainName(w.chain.lines) })
+		w.addChain(id, func() string { return shelf.nameOf(w.chain.lines) })
 	}
 }
 
-// chainName is a chain's id as it is printed: of several texts the smallest, so
-// that it does not matter which came first.
-func chainName(lines []line) string {
+// nameOf is a chain's id as it is printed: of several texts the smallest, so that
+// it does not matter which came first.
+func (l *loaded) nameOf(lines []line) string {
 	name := ""
-	for _, l := range lines {
-		if l.text != nil && (name == "" || string(l.text) < name) {
-			name = string(l.text)
+	for _, one := range lines {
+		if text := l.text(one.text); name == "" || text != "" && text < name {
+			name = text
 		}
 	}
 	if name == "" {

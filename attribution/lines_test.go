@@ -116,7 +116,7 @@ func TestARunOfOneHashIsPartedByID(t *testing.T) {
 		lines = append(lines, l)
 		run = append(run, key{7, int32(i)})
 	}
-	w.takeRun(lines, run)
+	w.takeRun(&loaded{lines: lines}, run)
 	if n := w.total.N(); n != 2 {
 		t.Errorf("%d chains, want 2", n)
 	}

@@ -156,7 +156,7 @@ func (w *Watch) warnings(q Query) []note.Warning {
 
 // instancesOf says on which instances the owner's time was, in tail and body.
 func (w *Watch) instancesOf(r *Result, s *split) {
-	if r.Owner == nil {
+	if r.Owner == nil || !slices.ContainsFunc(w.table.parts, func(p part) bool { return p.host != "" }) {
 		return
 	}
 	tail, body := map[string]uint64{}, map[string]uint64{}
