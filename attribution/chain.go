@@ -60,7 +60,11 @@ func (w *Watch) addLog(t *spans.Trace) {
 // addChain looks at the lines in w.chain, which are all of one chain.
 func (w *Watch) addChain(id spans.TraceID, name func() string) {
 	c := w.chain.lines
-	if len(c) == 0 {
+	switch {
+	case len(c) == 0:
+		return
+	case len(c) > spans.MostNested: // nesting takes up to the square of their number
+		w.counts.tooLong++
 		return
 	}
 	slices.SortFunc(c, w.compareLines)

@@ -107,6 +107,21 @@ func TestLinesWithoutAChainAreSaid(t *testing.T) {
 	}
 }
 
+func TestChainsThatAreTooLongAreSaid(t *testing.T) {
+	lines := slices.Repeat(linesOf("-1", "a 0-100"), spans.MostNested+1)
+	for i := range lines {
+		lines[i].start, lines[i].end = i, i+5
+	}
+	w := NewWatch(Config{})
+	for part := range slices.Chunk(append(lines, linesOf("c", "a 0-100")...), 10_000) {
+		addLines(t, w, part...)
+	}
+	chains(t, w)
+	if r := w.Result(usual); r.EndToEnd.N != 1 || !slices.Equal(codes(r.Warnings), []string{"chains_too_long"}) {
+		t.Errorf("n %d, warnings %v", r.EndToEnd.N, r.Warnings)
+	}
+}
+
 // steps makes 100 chains of A, then B: 10 ms each, but 200 ms in two chains, for
 // B in the same ones or in others.
 func steps(timed, coincide bool) (lines []testLine) {

@@ -86,7 +86,7 @@ func (w *Watch) markFailing(t *spans.Trace, root int32) Outcome {
 }
 
 func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
-	w.findRetried(t)
+	w.findRetried(t, root)
 	outcome := Success
 	for _, c := range t.Children(root) {
 		if t.Spans[c].GaveUp() && t.Waits(c) && !w.retried[c] {
@@ -97,24 +97,21 @@ func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
 	return outcome
 }
 
-// findRetried marks the attempts that another one retries. A retry that does not
-// say what it retries stands for all of its hop that ended before it.
-func (w *Watch) findRetried(t *spans.Trace) {
+// findRetried marks the calls of a span that another one retries. A retry that
+// does not tell what it retries stands for all of its hop that ended before it.
+func (w *Watch) findRetried(t *spans.Trace, parent int32) {
 	w.retried = append(w.retried[:0], make([]bool, len(t.Spans))...)
-	for i := range t.RetryOf {
-		switch earlier := t.RetryOf[i]; {
-		case earlier >= 0:
-			w.retried[earlier] = true
-		case t.Spans[i].Retry() && t.Parents[i] >= 0:
-			w.retriedBefore(t, int32(i))
+	clear(w.latest)
+	for _, c := range t.Children(parent) {
+		switch s := &t.Spans[c]; {
+		case t.RetryOf[c] >= 0:
+			w.retried[t.RetryOf[c]] = true
+		case s.Retry() && s.Flags.Has(spans.HasStart):
+			w.latest[s.Hop] = s.Start // children are sorted by start
 		}
 	}
-}
-
-func (w *Watch) retriedBefore(t *spans.Trace, retry int32) {
-	r := &t.Spans[retry]
-	for _, c := range t.Children(t.Parents[retry]) {
-		if s := &t.Spans[c]; c != retry && s.Hop == r.Hop && inTime(s) && s.End() <= r.Start {
+	for _, c := range t.Children(parent) {
+		if start, again := w.latest[t.Spans[c].Hop]; again && inTime(&t.Spans[c]) && t.Spans[c].End() <= start {
 			w.retried[c] = true
 		}
 	}

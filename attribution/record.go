@@ -57,16 +57,10 @@ const (
 // keep writes the times of the path just walked as a record, and returns their
 // sum.
 func (w *Watch) keep(id spans.TraceID, fails bool) int64 {
-	p, micros := &w.path, true
-	for _, i := range p.touched {
-		micros = micros && p.spent[i]%1000 == 0
-	}
-	head, unit := byte(0), int64(1)
+	p := &w.path
+	head, unit := p.head()
 	if fails {
 		head |= headFails
-	}
-	if micros {
-		head, unit = head|headMicros, 1000
 	}
 	total := int64(0)
 	r := append(binary.LittleEndian.AppendUint16(w.record[:0], groupOf(id)), head)
@@ -83,6 +77,16 @@ func (w *Watch) keep(id spans.TraceID, fails bool) int64 {
 	w.record = r
 	w.trips[0].append(r)
 	return total
+}
+
+// head says in what unit the times are written.
+func (p *path) head() (head byte, unit int64) {
+	for _, i := range p.touched {
+		if p.spent[i]%1000 != 0 {
+			return 0, 1
+		}
+	}
+	return headMicros, 1000
 }
 
 // groupOf deals traces into groups by their ids, so that which traces are drawn

@@ -9,6 +9,7 @@ import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // The least numbers from which the rules speak.
@@ -147,6 +148,9 @@ func (w *Watch) warnings(q Query) []note.Warning {
 	}
 	if n := w.counts.loneLines; n > 0 {
 		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)
+	}
+	if n := w.counts.tooLong; n > 0 {
+		add("chains_too_long", "%d chains of more than %d lines are left out: does the field taken for the chain name one?", n, spans.MostNested)
 	}
 	if q.Weighted {
 		add("weights_not_used", "traces carry different weights, but each counts once here")

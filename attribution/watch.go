@@ -57,6 +57,7 @@ type Watch struct {
 	depth   []int32
 	under   []bool
 	retried []bool
+	latest  map[int32]int64 // start of the last retry, by the hop's index
 	parents []int32
 	perHop  []int64 // by hop, of one trace
 	isOn    []bool  // by hop: it is in hopsOn
@@ -69,6 +70,7 @@ type counts struct {
 	measured  [len(bases)]uint64
 	rootless  uint64 // no root that has a start and an end
 	loneLines uint64 // lines of hop logs without a chain's id
+	tooLong   uint64 // chains with more lines than can be nested
 	lines     uint64
 }
 
@@ -77,7 +79,7 @@ func NewWatch(c Config) *Watch {
 	return &Watch{
 		table: newTable(), trips: make([]stretch, 1), outcomes: map[Outcome]uint64{},
 		failures: map[int32]uint64{}, anyCut: map[int32]uint64{}, best: map[int32]*exemplars{},
-		kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
+		latest: map[int32]int64{}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
 	}
 }
 
@@ -224,5 +226,6 @@ func (c *counts) add(o *counts) {
 	}
 	c.rootless += o.rootless
 	c.loneLines += o.loneLines
+	c.tooLong += o.tooLong
 	c.lines += o.lines
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,23 +157,33 @@ func failurePlaces(o *attribution.Result) Table {
 	if ended := outcomeText(o.Outcomes); ended != "" {
 		t.Caption = append(t.Caption, "Traces by how they ended: "+ended+".")
 	}
-	failures, cuts := map[string]uint64{}, map[string]uint64{}
-	var names []string
-	for _, list := range [...]struct {
-		of   []attribution.HopCount
-		into map[string]uint64
-	}{{f.ByHop, failures}, {f.AnyCut.ByHop, cuts}} {
-		for _, c := range list.of {
-			if failures[c.Hop]+cuts[c.Hop] == 0 {
-				names = append(names, c.Hop)
-			}
-			list.into[c.Hop] = c.N
-		}
-	}
-	for _, name := range names {
-		t.Rows = append(t.Rows, []Cell{{Text: name}, {Text: strconv.FormatUint(failures[name], 10)}, {Text: strconv.FormatUint(cuts[name], 10)}})
+	for _, c := range blamed(f) {
+		t.Rows = append(t.Rows, []Cell{{Text: c.hop}, {Text: strconv.FormatUint(c.failures, 10)}, {Text: strconv.FormatUint(c.cuts, 10)}})
 	}
 	return t
+}
+
+// blame is what a hop is blamed for.
+type blame struct {
+	hop            string
+	failures, cuts uint64
+}
+
+// blamed lists the hops that are blamed, those for failures first.
+func blamed(f *attribution.Failures) []blame {
+	var list []blame
+	for _, c := range f.ByHop {
+		list = append(list, blame{hop: c.Hop, failures: c.N})
+	}
+	for _, c := range f.AnyCut.ByHop {
+		at := slices.IndexFunc(list, func(b blame) bool { return b.hop == c.Hop })
+		if at < 0 {
+			at = len(list)
+			list = append(list, blame{hop: c.Hop})
+		}
+		list[at].cuts = c.N
+	}
+	return list
 }
 
 func placeText(p attribution.Place) string {
