@@ -41,7 +41,7 @@ type chain struct {
 
 // addLog looks at a chain of a hop log that was put together as a trace.
 func (w *Watch) addLog(t *spans.Trace) {
-	w.table.use(t.Hops)
+	w.table.use(t.Hops, nil)
 	c := w.chain.lines[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]

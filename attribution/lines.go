@@ -56,7 +56,7 @@ func newLineStore(c Config) lineStore {
 // AddLines keeps what it needs of a batch of a hop log with the columns Traces
 // and Starts; the batch stays the caller's. An error is one of writing the file.
 func (w *Watch) AddLines(b *spans.Batch) error {
-	w.table.use(b.Hops)
+	w.table.use(b.Hops, nil)
 	for i := range b.Len() {
 		w.counts.lines++
 		id := b.Trace(i)

@@ -241,3 +241,31 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+// TestTablesOfNames: traces may share tables of hops and hosts, bring others of
+// the same size, or the same grown by some.
+func TestTablesOfNames(t *testing.T) {
+	hops := append(make([]spans.Hop, 0, 4), spans.Hop{Name: "a"}, spans.Hop{Name: "b"})
+	hosts := []string{"n1", "n2"}
+	w := NewWatch(Config{})
+	for _, c := range []struct {
+		hops  []spans.Hop
+		hosts []string
+		hop   int32
+	}{
+		{hops, hosts, 1}, {hops, hosts, 1}, {hops, []string{"n3", "n4"}, 1}, {[]spans.Hop{{Name: "x"}, {Name: "b"}}, hosts, 1},
+		{append(hops, spans.Hop{Name: "c"}), hosts, 2}, {hops, hosts, 1},
+	} {
+		w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
+			{ID: 1, Duration: 100, Flags: spans.HasStart | spans.HasDuration, Hop: c.hop, Host: 1},
+		}, c.hops, c.hosts))
+	}
+	got := map[string]int{}
+	w.each(func(trip *trip) {
+		p := w.table.parts[trip.entries[0].part]
+		got[w.table.hops[p.hop].Name+" on "+p.host]++
+	})
+	if d := cmp.Diff(map[string]int{"b on n2": 4, "b on n4": 1, "c on n2": 1}, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -23,8 +23,9 @@ type table struct {
 	hopIndex  map[spans.Hop]int32
 	partIndex map[part]int32
 
-	theirs *spans.Hop // first of the hops that the translation is of
-	known  []recent
+	theirs     *spans.Hop // first of the hops that the translation is of
+	theirHosts *string    // and of the hosts
+	known      []recent
 }
 
 // recent is the translation of a hop, and the part it was last seen as.
@@ -62,11 +63,17 @@ func (t *table) part(hop int32, host string) int32 {
 	return i
 }
 
-// use makes hopAt and partAt translate the hops of a trace or a batch. A list
-// only grows while it is the same one.
-func (t *table) use(hops []spans.Hop) {
-	if len(hops) > 0 && t.theirs != &hops[0] {
-		t.theirs, t.known = &hops[0], t.known[:0]
+// use makes hopAt and partAt translate the hops and hosts of a trace, or the hops
+// of a batch. A list only grows while it is the same one.
+func (t *table) use(hops []spans.Hop, hosts []string) {
+	if len(hops) > 0 && t.theirs != &hops[0] || len(hosts) > 0 && t.theirHosts != &hosts[0] {
+		t.known = t.known[:0]
+	}
+	if len(hops) > 0 {
+		t.theirs = &hops[0]
+	}
+	if len(hosts) > 0 {
+		t.theirHosts = &hosts[0]
 	}
 	for len(t.known) < len(hops) {
 		t.known = append(t.known, recent{})

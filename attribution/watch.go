@@ -90,7 +90,7 @@ func (w *Watch) Add(t *spans.Trace) {
 		w.addLog(t)
 		return
 	}
-	w.table.use(t.Hops)
+	w.table.use(t.Hops, t.Hosts)
 	w.observeTrace(t)
 	root := rootOf(t)
 	fails := w.judgeTrace(t, root)
