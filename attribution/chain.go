@@ -36,7 +36,6 @@ type chain struct {
 	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32
 	tops    []int32
-	keys    []key
 }
 
 // addLog looks at a chain of a hop log that was put together as a trace.
@@ -67,9 +66,14 @@ func (w *Watch) addChain(id spans.TraceID, name func() string) {
 		w.counts.tooLong++
 		return
 	}
-	slices.SortFunc(c, w.compareLines)
 	w.observeLines(c)
 	w.path.reset(len(w.table.parts))
+	if len(c) == 1 {
+		w.addUp(c)
+		w.count(id, name, w.judgeUntimed(c), basisOf(&c[0]))
+		return
+	}
+	slices.SortFunc(c, w.compareLines)
 	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
 		w.addUp(c)
 		w.count(id, name, w.judgeUntimed(c), SerialSum)
@@ -78,6 +82,14 @@ func (w *Watch) addChain(id spans.TraceID, name func() string) {
 	w.contain(c)
 	w.path.walk(int32(len(c)))
 	w.count(id, name, w.judgeChain(c), Containment)
+}
+
+// basisOf is the basis of a line that is a chain of its own.
+func basisOf(l *line) Basis {
+	if l.timed {
+		return Containment
+	}
+	return SerialSum
 }
 
 // compareLines is an order by start, of two that start together the longer first;

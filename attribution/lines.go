@@ -2,10 +2,9 @@ package attribution
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
+	"math/bits"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -117,6 +116,8 @@ type loaded struct {
 	blocks [][]byte
 	last   lineID // of the text read last
 	raw    []byte
+
+	slots, firsts, next []int32 // see group
 }
 
 // textRef is where the text of an id lies: a block, and a place in it with the
@@ -173,44 +174,47 @@ func (l *line) read(b []byte) (rest []byte) {
 	return b
 }
 
-// key is where a line stands in a list, with the hash of its chain.
-type key struct {
-	hash uint64
-	at   int32
-}
-
-// addChains brings the lines of each chain together and looks at it. Keys are
-// sorted, since lines are large; chains that share a hash are parted by id.
+// addChains brings the lines of each chain together, in a table by the hash of
+// their ids, and looks at it.
 func (w *Watch) addChains(shelf *loaded) {
-	lines, keys := shelf.lines, w.chain.keys[:0]
-	for i := range lines {
-		keys = append(keys, key{hashOf(lines[i].id), int32(i)})
-	}
-	w.chain.keys = keys
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.hash, b.hash) })
-	for lo, hi := 0, 0; lo < len(keys); lo = hi {
-		for hi = lo + 1; hi < len(keys) && keys[hi].hash == keys[lo].hash; hi++ {
+	shelf.group()
+	for _, first := range shelf.firsts {
+		c := w.chain.lines[:0]
+		for i := first; i >= 0; i = shelf.next[i] {
+			c = append(c, shelf.lines[i])
 		}
-		w.takeRun(shelf, keys[lo:hi])
+		w.chain.lines = c
+		w.addChain(c[0].id, func() string { return shelf.nameOf(c) })
 	}
 }
 
-// takeRun looks at the chains whose lines share a hash: but for an accident it is
-// one.
-func (w *Watch) takeRun(shelf *loaded, run []key) {
-	lines := shelf.lines
-	for len(run) > 0 {
-		id, rest := lines[run[0].at].id, run[:0]
-		c := w.chain.lines[:0]
-		for _, k := range run {
-			if lines[k.at].id == id {
-				c = append(c, lines[k.at])
-			} else {
-				rest = append(rest, k)
-			}
+// group links the lines of each chain: firsts holds one line of each, next the one
+// after it, -1 at the end.
+func (l *loaded) group() {
+	slots := 1 << bits.Len(uint(2*len(l.lines)))
+	l.slots = append(l.slots[:0], make([]int32, slots)...) // one more than the first line
+	l.firsts, l.next = l.firsts[:0], l.next[:0]
+	for i := range l.lines {
+		slot := l.slotOf(l.lines[i].id)
+		first := *slot - 1
+		if first < 0 {
+			*slot = int32(i) + 1
+			l.firsts = append(l.firsts, int32(i))
+			l.next = append(l.next, -1)
+			continue
 		}
-		w.chain.lines, run = c, rest
-		w.addChain(id, func() string { return shelf.nameOf(w.chain.lines) })
+		l.next = append(l.next, l.next[first])
+		l.next[first] = int32(i)
+	}
+}
+
+// slotOf returns the slot of a chain, or the free one where it belongs.
+func (l *loaded) slotOf(id spans.TraceID) *int32 {
+	mask := len(l.slots) - 1
+	for at := int(hashOf(id)>>16) & mask; ; at = (at + 1) & mask {
+		if first := l.slots[at] - 1; first < 0 || l.lines[first].id == id {
+			return &l.slots[at]
+		}
 	}
 }
 

@@ -104,21 +104,28 @@ func TestChainsAreToldApart(t *testing.T) {
 	}
 }
 
-// Two ids of one hash are still two chains.
-func TestARunOfOneHashIsPartedByID(t *testing.T) {
-	w := NewWatch(Config{})
-	hop := w.table.hop(testSpan{hop: "a"}.hopValue())
-	var lines []line
-	var run []key
-	for i := range 4 {
-		l := line{hop: hop, duration: 5, timed: true}
-		l.id.Lo = uint64(i % 2)
-		lines = append(lines, l)
-		run = append(run, key{7, int32(i)})
+// The table of a shelf may be as full as it gets, with many ids in one place.
+func TestLinesAreGroupedByTheirIDs(t *testing.T) {
+	var shelf loaded
+	want := map[uint64]int{}
+	for i := range 300 {
+		l := line{duration: int64(i)}
+		l.id.Lo = uint64(i*i) % 150
+		want[l.id.Lo]++
+		shelf.lines = append(shelf.lines, l)
 	}
-	w.takeRun(&loaded{lines: lines}, run)
-	if n := w.total.N(); n != 2 {
-		t.Errorf("%d chains, want 2", n)
+	shelf.group()
+	got := map[uint64]int{}
+	for _, first := range shelf.firsts {
+		for i := first; i >= 0; i = shelf.next[i] {
+			if shelf.lines[i].id != shelf.lines[first].id {
+				t.Fatalf("line %d is in the chain of line %d", i, first)
+			}
+			got[shelf.lines[i].id.Lo]++
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" || len(shelf.firsts) != len(want) {
+		t.Errorf("%d chains: %s", len(shelf.firsts), d)
 	}
 }
 
