@@ -82,10 +82,7 @@ func merge(into **quantile.Sample, from *quantile.Sample) {
 
 // count puts the attempts that wait where they belong.
 func (p *part) count() {
-	if p.completed == nil {
-		p.completed = new(quantile.Sample)
-	}
-	p.completed.AddAll(p.waiting)
+	p.sample(&p.completed).AddAll(p.waiting)
 	p.waiting = p.waiting[:0]
 }
 

@@ -23,7 +23,7 @@ func TestDurationsBeyondTheMemoryGoToAFile(t *testing.T) {
 	log, folder := nanosecondLog(), t.TempDir()
 	want := must(t, log, "quantiles", "--format", "json")
 	for _, jobs := range []string{"1", "3"} {
-		if got := must(t, log, "quantiles", "--format", "json", "--memory", "64KiB", "--temp-dir", folder, "--jobs", jobs); got != want {
+		if got := must(t, log, "quantiles", "--format", "json", "--memory", "32KiB", "--temp-dir", folder, "--jobs", jobs); got != want {
 			t.Errorf("%s jobs: the report differs", jobs)
 		}
 	}
@@ -34,7 +34,7 @@ func TestDurationsBeyondTheMemoryGoToAFile(t *testing.T) {
 
 func TestRunFailsWhereDurationsCannotBeWritten(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "absent")
-	r := tailscope(nanosecondLog(), "quantiles", "--memory", "64KiB", "--temp-dir", absent)
+	r := tailscope(nanosecondLog(), "quantiles", "--memory", "32KiB", "--temp-dir", absent)
 	if r.code != exitFailed || r.out != "" || !strings.Contains(r.stderr, absent) {
 		t.Errorf("exit code %d, %d bytes of output, %s", r.code, len(r.out), r.stderr)
 	}
