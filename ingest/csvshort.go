@@ -63,7 +63,7 @@ func (r *shortRows) read(b []byte) int {
 		return 0
 	}
 	n := end + lineEnd(b[end:])
-	if n == end || bytes.Equal(b[:end], r.header.raw) {
+	if n == end || bytes.Equal(b[:end], r.header.raw) || !r.plain.done() {
 		return 0
 	}
 	return n

@@ -260,25 +260,27 @@ func placeholder(id []byte) bool {
 // start finds when the attempt began. A logger stamps a line when it writes it,
 // so a bare timestamp is the attempt's end unless the user says otherwise.
 func (a *attempts) start(rec *record, r *spans.Row) {
-	for _, s := range [...]struct {
-		role  Role
-		isEnd bool
-	}{{Start, false}, {End, true}, {Time, a.fields.config.TimeIs != "start"}} {
-		v := rec.get(s.role)
+	for _, role := range [...]Role{Start, End, Time} {
+		v := rec.get(role)
 		if v.empty() {
 			continue
 		}
 		t, err := parseMoment(v.raw, v.use.unit)
-		if err != nil || s.isEnd && t.ns < math.MinInt64+r.Duration {
+		if err != nil || a.isEnd(role) && t.ns < math.MinInt64+r.Duration {
 			a.tally.UnreadTimes++
 			continue
 		}
-		if s.isEnd {
+		if a.isEnd(role) {
 			t.ns -= r.Duration
 		}
 		r.Start, r.HasStart = t.ns, true
 		return
 	}
+}
+
+// isEnd reports whether the time of a role is that of the attempt's end.
+func (a *attempts) isEnd(role Role) bool {
+	return role == End || role == Time && a.fields.config.TimeIs != "start"
 }
 
 // timeBasis says which reading of time a record's fields allow.

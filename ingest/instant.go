@@ -143,3 +143,55 @@ func (c *clock) zone() time.Duration {
 	c.bad = c.bad || hours > 24 || minutes > 59
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }
+
+// day is the date that was read last, in UTC: the lines of a log mostly have the
+// same one.
+type day struct {
+	date string // of ten bytes, "" for none
+	ns   int64  // at its start
+}
+
+const dayNS = 24 * int64(time.Hour)
+
+// remember takes the date from a time that parseMoment read.
+func (d *day) remember(b []byte, ns int64) {
+	if len(b) >= len("2006-01-02T15:04:05Z") && b[4] == '-' && b[10] == 'T' && b[len(b)-1] == 'Z' {
+		sinceMidnight := (ns%dayNS + dayNS) % dayNS
+		d.date, d.ns = string(b[:10]), ns-sinceMidnight
+	}
+}
+
+// moment reads a time of the same date, as RFC 3339 writes it with the zone Z; ok
+// is false for any other.
+func (d *day) moment(b []byte) (ns int64, ok bool) {
+	if len(b) < len("2006-01-02T15:04:05Z") || string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
+		return 0, false
+	}
+	hour, minute, second := twoDigits(b[11:]), twoDigits(b[14:]), twoDigits(b[17:])
+	if hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	ns = d.ns + int64(hour*3600+minute*60+second)*int64(time.Second)
+	rest := b[19:]
+	if rest[0] == '.' {
+		rest = rest[1:]
+		unit := int64(time.Second) / 10
+		for len(rest) > 0 && rest[0]-'0' <= 9 && unit > 0 {
+			ns += unit * int64(rest[0]-'0')
+			rest, unit = rest[1:], unit/10
+		}
+		if unit == int64(time.Second)/10 {
+			return 0, false
+		}
+	}
+	return ns, string(rest) == "Z"
+}
+
+// twoDigits reads two digits, more than 99 where they are none.
+func twoDigits(b []byte) int {
+	tens, ones := b[0]-'0', b[1]-'0'
+	if tens > 9 || ones > 9 {
+		return 100
+	}
+	return int(tens)*10 + int(ones)
+}

@@ -200,7 +200,7 @@ func (l *layout) read(s *jsonScanner, p *plain, b []byte) int {
 			return 0
 		}
 	}
-	if i+slack+len(l.tail.long) >= len(b) || !l.tail.starts(b[i:]) {
+	if i+slack+len(l.tail.long) >= len(b) || !l.tail.starts(b[i:]) || p != nil && !p.done() {
 		return 0
 	}
 	return i + l.tail.n

@@ -30,23 +30,33 @@ func bothWays(t testing.TB, h how, in string) decoded {
 // plainColumns are columns with which lines can be plain.
 var plainColumns = spans.Positions | spans.Attempts | spans.Resolutions
 
+// traceColumns are those of lines that are put together to chains.
+var traceColumns = plainColumns | spans.Traces | spans.Starts
+
+// drawColumns draws which columns a run asks for.
+func drawColumns(t *rapid.T) *spans.Columns {
+	return rapid.SampledFrom([]*spans.Columns{nil, &plainColumns, &traceColumns}).Draw(t, "columns")
+}
+
 // oddValues are what may stand where a number, a mark or a name is expected.
 var oddValues = []string{
 	"1", "0", "00", "12", "1234567", "12345678", "123456789012", "99999999999999999999", "1.5", "1e3", "-1", "-0", "1.0000000001",
-	"true", "false", "null", `""`, `"x"`, `"1"`, `"5ms"`, `"false"`, `"no"`, `"ok"`, `"timeout"`, `" y "`, `"a\"b"`, `"\u0041"`, "\"caf\xe9\"",
+	"true", "false", "null", `""`, `"c-00"`, `"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"`, `"none"`,
+	`"2026-01-15T02:00:00.123456789Z"`, `"2026-01-15T24:00:00Z"`, `"2026-01-15T02:00:00.Z"`, `"2026-01-15T02:00:00.5+01:00"`, `"1677-10-01T00:00:00Z"`, `"2026-01-15 02:00:61Z"`, "9223372036854775807", `"x"`, `"1"`, `"5ms"`, `"false"`, `"no"`, `"ok"`, `"timeout"`, `" y "`, `"a\"b"`, `"\u0041"`, "\"caf\xe9\"",
 	"[]", "{}", "[1, 2]", `{"a":1}`, `{"code":504}`, "[1,\n2]", "\"a\tb\"", "tru", "", "504", "200", "408", `"2026-01-15T02:00:00Z"`, "1768442400",
 }
 
 // forms are the lines of a log, with a mark for each value.
 var forms = []string{
 	`{"hop":"a","duration_ms":%,"truncated":%,"attempt":%}`,
-	`{"ts":"2026-01-15T02:00:00.5Z","chain_id":"c-1","hop":%,"duration_us":%,"retry":%,"attempt":%}`,
+	`{"ts":"2026-01-15T02:00:00.5Z","chain_id":%,"hop":%,"duration_us":%,"retry":%,"attempt":%}`,
 	`{ "hop" : "b", "took" : %, "timeout_ms" : %, "status" : % }`,
 	`{"hop":"c","duration_ns":%,"http":{"status_code":%},"error":%,"more":%}`,
 	`{"hop":"d","duration_ms":%,"hop":%,"x":{"y":%}}`,
 	`{"service":"e","operation":%,"duration":%,"outcome":%,"a key that is longer than the words it is compared by":%}`,
 	`{"start":%,"end":%,"hop":"f","duration_ms":%,"rpc":{"grpc":{"status_code":%}}}`,
 	`{"hop":"g","duration_s":%,"timed_out":%,"is_retry":%,"time":%}`,
+	`{"time":%,"trace_id":%,"hop":"h","duration_ns":%}`,
 }
 
 // drawLog draws a log of a few forms, whose values are mostly the same.
@@ -70,10 +80,8 @@ func drawLog(t *rapid.T) string {
 
 func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		h := how{format: "ndjson", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit")}
-		if rapid.Bool().Draw(rt, "plain") {
-			h.columns = &plainColumns
-		}
+		h := how{format: "ndjson", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: drawColumns(rt)}
+		h.timeIs = rapid.SampledFrom([]string{"", "start"}).Draw(rt, "time is")
 		bothWays(t, h, drawLog(rt))
 	})
 }
@@ -81,7 +89,7 @@ func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
 // drawTable draws a table in which rows are mostly plain.
 func drawTable(t *rapid.T) string {
 	header := rapid.SampledFrom([]string{
-		"time,hop,duration_us,truncated,attempt", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
+		"time,hop,duration_us,truncated,attempt", "time,chain_id,hop,duration_us", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
 		"x,start,end,hop,latency_ms", "hop\tduration_ms\tretry\tattempt",
 	}).Draw(t, "header")
 	columns := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == '\t' })
@@ -100,7 +108,7 @@ func drawTable(t *rapid.T) string {
 func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := drawTable(rt)
-		h := how{format: "csv", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: &plainColumns}
+		h := how{format: "csv", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: drawColumns(rt)}
 		if strings.Contains(in[:strings.IndexByte(in, '\n')], "\t") {
 			h.format = "tsv"
 		}
@@ -130,6 +138,7 @@ func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
 	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		bothWays(t, how{format: "ndjson", columns: &plainColumns}, in)
+		bothWays(t, how{format: "ndjson", columns: &traceColumns}, in)
 		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
 		bothWays(t, how{format: "csv", columns: &plainColumns}, in)
 	})

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"math"
+	"slices"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -15,8 +17,10 @@ import (
 type part uint8
 
 const (
-	passed  part = iota // nothing
-	clocked             // a time that is there; what it says is not needed
+	passed   part = iota // nothing
+	clocked              // a time that is there; what it says is not needed
+	timePart             // the one that says when the attempt began or ended
+	tracePart
 	hopPart
 	durationPart
 	timeoutPart
@@ -35,9 +39,12 @@ func (a *attempts) partOf(key *keyInfo) (p part, ok bool) {
 	u := &key.uses[0]
 	switch u.role {
 	case Trace:
-		return passed, !a.columns.Has(spans.Traces)
+		if a.columns.Has(spans.Traces) {
+			return tracePart, true
+		}
+		return passed, true
 	case Start, End, Time:
-		return clocked, !a.columns.Has(spans.Starts)
+		return clocked, true
 	case Hop:
 		return hopPart, true
 	case Duration:
@@ -87,6 +94,10 @@ type plain struct {
 
 	markCounts, numberCounts bool // the rules are on, for the retry
 	units, marks, basis      uint8
+
+	at    int64 // ns, of timePart
+	isEnd bool
+	day   day
 }
 
 // newPlain returns the short way of records with those keys, nil where there is
@@ -117,7 +128,24 @@ func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
 		return nil
 	}
 	p.settle(a, has)
+	p.clock(a, keys)
 	return p
+}
+
+// clock finds the field that says when an attempt began, as attempts.start does.
+func (p *plain) clock(a *attempts, keys []*keyInfo) {
+	if !a.columns.Has(spans.Starts) {
+		return
+	}
+	for _, role := range [...]Role{Start, End, Time} {
+		i := slices.IndexFunc(keys, func(k *keyInfo) bool { return len(k.uses) == 1 && k.uses[0].role == role })
+		if i < 0 {
+			continue
+		}
+		p.row.HasStart, p.isEnd = true, a.isEnd(role)
+		p.fields[i].part = timePart
+		return
+	}
 }
 
 func (a *attempts) plainField(key *keyInfo) (f plainField, ok bool) {
@@ -178,6 +206,11 @@ func (p *plain) other(at *plainField, kind valueKind, raw []byte) bool {
 		return true
 	case clocked:
 		return len(raw) > 0 && kind > null
+	case timePart:
+		return len(raw) > 0 && kind > null && p.readTime(raw, at.unit)
+	case tracePart:
+		p.row.Trace = raw
+		return plainID(raw) && (kind == text || kind == number)
 	case hopPart:
 		p.hop = raw
 		return trimmed(raw)
@@ -196,6 +229,39 @@ func (p *plain) other(at *plainField, kind valueKind, raw []byte) bool {
 		return at.completed(kind, raw)
 	}
 	return false
+}
+
+// done completes the row once all fields were read.
+func (p *plain) done() bool {
+	switch {
+	case !p.row.HasStart:
+	case !p.isEnd:
+		p.row.Start = p.at
+	case p.at < math.MinInt64+p.row.Duration:
+		return false
+	default:
+		p.row.Start = p.at - p.row.Duration
+	}
+	return true
+}
+
+func (p *plain) readTime(raw []byte, unit Unit) bool {
+	if ns, ok := p.day.moment(raw); ok {
+		p.at = ns
+		return true
+	}
+	t, err := parseMoment(raw, unit)
+	p.at = t.ns
+	if err == nil {
+		p.day.remember(raw, t.ns)
+	}
+	return err == nil
+}
+
+// plainID reports whether an id is used as it stands, for sure: it is no
+// placeholder, for none has a digit but 0, and no traceparent.
+func plainID(id []byte) bool {
+	return trimmed(id) && len(id) != 55 && bytes.ContainsAny(id, "123456789")
 }
 
 // trimmed reports whether a name has no blanks around it, for sure.
