@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"time"
 )
 
@@ -66,6 +66,8 @@ func attempts(s settings) func(yield func(attempt) bool) {
 	}
 }
 
+// writeHops calls fmt nowhere: a pipe of a hundred million lines should wait for
+// its reader.
 func writeHops(w io.Writer, s settings, line func([]byte, attempt, string) []byte) {
 	var buf []byte
 	for a := range attempts(s) {
@@ -83,8 +85,15 @@ func (a attempt) shown(unit string) int64 {
 }
 
 func hopLine(b []byte, a attempt, unit string) []byte {
-	return fmt.Appendf(b, `{"time":"%s","chain_id":"c-%08x","hop":"%s","duration_%s":%d,"truncated":%t,"attempt":%d}`+"\n",
-		a.end.Format(time.RFC3339Nano), a.chain, a.hop, unit, a.shown(unit), a.cut, a.attempt)
+	b = append(b, `{"time":"`...)
+	b = a.end.AppendFormat(b, time.RFC3339Nano)
+	b = hex(append(b, `","chain_id":"c-`...), uint64(a.chain), 8)
+	b = append(append(b, `","hop":"`...), a.hop...)
+	b = append(append(append(b, `","duration_`...), unit...), `":`...)
+	b = strconv.AppendInt(b, a.shown(unit), 10)
+	b = strconv.AppendBool(append(b, `,"truncated":`...), a.cut)
+	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(a.attempt), 10)
+	return append(b, "}\n"...)
 }
 
 func hopHeader(unit string) string {
@@ -92,5 +101,19 @@ func hopHeader(unit string) string {
 }
 
 func hopRow(b []byte, a attempt, unit string) []byte {
-	return fmt.Appendf(b, "%s,c-%08x,%s,%d,%t,%d\n", a.end.Format(time.RFC3339Nano), a.chain, a.hop, a.shown(unit), a.cut, a.attempt)
+	b = a.end.AppendFormat(b, time.RFC3339Nano)
+	b = hex(append(b, ",c-"...), uint64(a.chain), 8)
+	b = append(append(append(b, ','), a.hop...), ',')
+	b = strconv.AppendInt(b, a.shown(unit), 10)
+	b = strconv.AppendBool(append(b, ','), a.cut)
+	b = strconv.AppendInt(append(b, ','), int64(a.attempt), 10)
+	return append(b, '\n')
+}
+
+// hex appends the last so many hexadecimal digits of a number.
+func hex(b []byte, number uint64, digits int) []byte {
+	for shift := (digits - 1) * 4; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[number>>shift&15])
+	}
+	return b
 }
