@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tailscope/tailscope/bench/trial"
 )
 
 // built are the programs of a test run.
@@ -35,26 +41,83 @@ func (b built) file(t *testing.T, name string, flags ...string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(b.dir, name)
-	if err := os.WriteFile(path, out, 0o600); err != nil {
+	if err := os.WriteFile(path, compressed(t, name, out), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-func TestEveryHopLogHasTheAnswerOfASortedSlice(t *testing.T) {
+func compressed(t *testing.T, name string, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch filepath.Ext(name) {
+	case ".gz":
+		w = gzip.NewWriter(&out)
+	case ".zst":
+		w, _ = zstd.NewWriter(&out)
+	default:
+		return data
+	}
+	if _, err := w.Write(data); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+var inputs = []struct{ name, flags string }{
+	{"us.ndjson", "-form hops -n 5000"}, {"ns.ndjson", "-form hops -n 5000 -unit ns"},
+	{"us.csv", "-form hops-csv -n 5000"}, {"ns.csv", "-form hops-csv -n 5000 -unit ns -seed 7"},
+	{"us.ndjson.gz", "-form hops -n 5000"}, {"us.ndjson.zst", "-form hops -n 5000"}, {"us.csv.gz", "-form hops-csv -n 5000"},
+	{"jaeger.json", "-form jaeger -n 500"}, {"otlp.ndjson", "-form otlp -n 500"}, {"mixed.ndjson", "-form otlp-interleaved -n 500"},
+}
+
+// TestEveryToolGivesTheSameAnswer: the sorted slice always, the other peers where
+// they are installed and read such a file.
+func TestEveryToolGivesTheSameAnswer(t *testing.T) {
 	b := build(t)
-	for name, flags := range map[string][]string{
-		"us.ndjson": {"-form", "hops"}, "ns.ndjson": {"-form", "hops", "-unit", "ns"},
-		"us.csv": {"-form", "hops-csv"}, "ns.csv": {"-form", "hops-csv", "-unit", "ns", "-seed", "7"},
-	} {
-		file := b.file(t, name, append(flags, "-n", "20000")...)
-		var out bytes.Buffer
-		if err := run([]string{"-tailscope", b.tailscope, "-peers", "sorted", "-pairs", "0", file}, &out); err != nil {
-			t.Errorf("%s: %v", name, err)
+	for _, in := range inputs {
+		file := b.file(t, in.name, strings.Fields(in.flags)...)
+		for _, peer := range append(trial.Peers, "one-worker", "analyze", b.tailscope) {
+			t.Run(in.name+" "+filepath.Base(peer), func(t *testing.T) { hasTheAnswerOf(t, b.tailscope, peer, file) })
 		}
-		if want := "tailscope and sorted: the same answer\n"; out.String() != want {
-			t.Errorf("%s: %q", name, out.String())
+	}
+}
+
+func hasTheAnswerOf(t *testing.T, tailscope, peer, file string) {
+	var out bytes.Buffer
+	err := run([]string{"-tailscope", tailscope, "-peers", peer, "-pairs", "0", file}, &out)
+	if absent := (trial.Absent{}); errors.As(err, &absent) && peer != "sorted" {
+		t.Skip(err)
+	}
+	if want := "quantiles and " + peer + ": the same answer\n"; err != nil || out.String() != want {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestTimesArePrintedAfterTheAnswers(t *testing.T) {
+	b := build(t)
+	var out bytes.Buffer
+	if err := run([]string{"-tailscope", b.tailscope, "-peers", "one-worker", "-pairs", "2", b.file(t, "x.ndjson", "-n", "1000")}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for i, begin := range []string{"quantiles and one-worker: the same answer", "  wall, s ", "  CPU, s ", "  memory, MiB ", "  MB/s ", ""} {
+		if line := strings.Split(out.String(), "\n")[i]; !strings.HasPrefix(line, begin) {
+			t.Errorf("line %d is %q", i+1, line)
 		}
+	}
+}
+
+func TestFilesOfOtherOriginAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"-peers", "sorted", path}, new(bytes.Buffer)); err == nil || !strings.HasSuffix(err.Error(), ": no file of bench/generate") {
+		t.Errorf("%v", err)
+	}
+	if err := run(nil, new(bytes.Buffer)); err == nil {
+		t.Error("no file is no error")
 	}
 }
 
@@ -81,46 +144,5 @@ func TestTheSameTracesInEveryFormGiveTheSameReport(t *testing.T) {
 	}
 	if orphaned := first["orphans"].(map[string]any)["orphaned"].(float64); orphaned < 10 {
 		t.Errorf("only %v orphans: the generator makes too few", orphaned)
-	}
-}
-
-func TestFirstDifferenceIsNamed(t *testing.T) {
-	say := func(name, text string) tool { return tool{name, []string{"printf", text}, lines} }
-	for _, c := range []struct{ a, b, want string }{
-		{"x,1 y,2", "y,2 x,1", ""},
-		{"x,1 y,2", "x,1 y,3", "row 2 differs\n  a: y,2\n  b: y,3"},
-		{"x,1", "x,1 y,3", "row 2 differs\n  a: none\n  b: y,3"},
-		{"", "", "a has no rows"},
-	} {
-		err := sameAnswer(say("a", c.a), say("b", c.b))
-		if got := errorText(err); got != c.want {
-			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got, c.want)
-		}
-	}
-	if err := sameAnswer(tool{"a", []string{"false"}, lines}, say("b", "")); err == nil || !strings.HasPrefix(err.Error(), "false: ") {
-		t.Errorf("a tool that fails: %v", err)
-	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-func TestRatioIsTheMedianOverPairs(t *testing.T) {
-	of := func(seconds ...int) (r runs) {
-		for _, s := range seconds {
-			r = append(r, usage{wall: time.Duration(s) * time.Second})
-		}
-		return r
-	}
-	// Pairs of 2, 3 and 10 times: the medians alone would say 4.
-	if got := medianRatio(of(1, 2, 1), of(2, 6, 10), measures[0].of); got != 3 {
-		t.Errorf("%v, want 3", got)
-	}
-	if got := of(4, 1, 3, 2).median(measures[0].of); got != 2.5 {
-		t.Errorf("%v, want 2.5", got)
 	}
 }

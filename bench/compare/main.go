@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/tailscope/tailscope/bench/trial"
 )
 
 func main() {
@@ -20,58 +22,74 @@ func main() {
 	}
 }
 
+const peerUsage = "what to compare with, several by commas: duckdb, python, jq, sorted; one-worker and analyze, which are tailscope itself; or the path of another build of it"
+
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	binary := flags.String("tailscope", "./tailscope", "the built `BINARY`")
-	peers := flags.String("peers", "duckdb", "what to compare with: duckdb, python, jq, sorted; several by commas")
+	peers := flags.String("peers", "duckdb", peerUsage)
 	pairs := flags.Int("pairs", 5, "interleaved runs of each")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return errors.New("name one hop log that bench/generate wrote")
+		return errors.New("name one file that bench/generate wrote")
 	}
 	file := flags.Arg(0)
-	ours := tailscope(*binary, file)
+	size, err := trial.Size(file)
+	if err != nil {
+		return err
+	}
 	for _, name := range strings.Split(*peers, ",") {
-		peer, err := peerNamed(name, file)
+		peer, err := peerNamed(name, *binary, file)
 		if err != nil {
 			return err
 		}
-		if err := compare(ours, peer, *pairs, out); err != nil {
+		if err := compare(trial.Tailscope(*binary, "quantiles", file, trial.Workers), peer, *pairs, size, out); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// peerNamed is another tool, or another way of running tailscope.
+func peerNamed(name, binary, file string) (trial.Tool, error) {
+	tool := trial.Tool{}
+	switch {
+	case name == "one-worker":
+		tool = trial.Tailscope(binary, "quantiles", file, 1)
+	case name == "analyze":
+		tool = trial.Tailscope(binary, "analyze", file, trial.Workers)
+	case strings.Contains(name, "/"):
+		tool = trial.Tailscope(name, "quantiles", file, trial.Workers)
+	default:
+		return trial.Peer(name, file)
+	}
+	tool.Name = name
+	return tool, nil
 }
 
 // compare checks both answers and prints the medians of so many pairs.
-func compare(ours, peer tool, pairs int, out io.Writer) error {
-	if err := sameAnswer(ours, peer); err != nil {
+func compare(ours, peer trial.Tool, pairs int, size int64, out io.Writer) error {
+	mine, other, err := trial.Pairs(ours, peer, pairs)
+	if err != nil {
 		return err
 	}
-	var mine, other runs
-	for range pairs {
-		a, err := ours.run()
-		if err != nil {
-			return err
-		}
-		b, err := peer.run()
-		if err != nil {
-			return err
-		}
-		mine, other = append(mine, a), append(other, b)
-	}
-	fmt.Fprintf(out, "%s and %s: the same answer\n", ours.name, peer.name)
+	fmt.Fprintf(out, "%s and %s: the same answer\n", ours.Name, peer.Name)
 	if pairs > 0 {
-		report(out, ours.name, mine, peer.name, other)
+		report(out, ours.Name, mine, peer.Name, other, float64(size)/1e6)
 	}
 	return nil
 }
 
-func report(out io.Writer, name string, mine runs, peer string, other runs) {
-	for _, m := range measures {
+func report(out io.Writer, name string, mine trial.Runs, peer string, other trial.Runs, megabytes float64) {
+	for _, m := range []struct {
+		name string
+		of   func(trial.Usage) float64
+	}{{"wall, s", trial.Wall}, {"CPU, s", trial.CPU}, {"memory, MiB", trial.Peak}} {
 		fmt.Fprintf(out, "  %-11s %-9s %10.3f   %-9s %10.3f   ratio %.2f (median of %d pairs)\n",
-			m.name, name, mine.median(m.of), peer, other.median(m.of), medianRatio(mine, other, m.of), len(mine))
+			m.name, name, mine.Median(m.of), peer, other.Median(m.of), trial.Ratio(mine, other, m.of), len(mine))
 	}
+	fmt.Fprintf(out, "  %-11s %-9s %10.0f   %-9s %10.0f   of %.0f MB, decompressed\n",
+		"MB/s", name, megabytes/mine.Median(trial.Wall), peer, megabytes/other.Median(trial.Wall), megabytes)
 }

@@ -1,6 +1,21 @@
-# The question put to jq: for each hop and bucket the number of attempts and six
-# quantiles of their durations, in ns. Usage: jq -nrf jq.jq FILE (NDJSON only)
-reduce inputs as $a ({}; .["\($a.hop),\(if $a.truncated then "truncated" else "completed" end)"] += [$a.duration_ns // $a.duration_us * 1000])
+# The question put to jq: for each hop, kind and bucket the number of attempts and
+# six quantiles of their durations, in ns. Usage: jq -nr --arg form FORM -f jq.jq
+# FILE, the form one of bench/generate's but for hops-csv.
+def bucket: if . then "truncated" else "completed" end;
+def attempts:
+  if $form == "hops" then ["\(.hop),,\(.truncated | bucket)", .duration_ns // .duration_us * 1000]
+  elif $form == "jaeger" then
+    .data[] | .processes as $processes | .spans[]
+    | ([.tags[] | {(.key): .value}] | add) as $tags
+    | ["\($processes[.processID].serviceName) \(.operationName),\($tags["span.kind"]),\($tags["error.type"] == "timeout" | bucket)", .duration * 1000]
+  else
+    # The nanoseconds of two dates need more digits than jq's numbers have.
+    .resourceSpans[] | .resource.attributes[0].value.stringValue as $service | .scopeSpans[].spans[]
+    | ["\($service) \(.name),\(if .kind == 2 then "server" else "client" end),\([.attributes[] | select(.key == "error.type").value.stringValue] == ["timeout"] | bucket)",
+       ((.endTimeUnixNano[:-9] | tonumber) - (.startTimeUnixNano[:-9] | tonumber)) * 1000000000
+       + (.endTimeUnixNano[-9:] | tonumber) - (.startTimeUnixNano[-9:] | tonumber)]
+  end;
+reduce (inputs | attempts) as [$name, $ns] ({}; .[$name] += [$ns])
 | to_entries[]
 | (.value | sort) as $sorted | ($sorted | length) as $n
 | [.key, $n, ([500, 900, 950, 990, 999, 1000][] | $sorted[((. * $n + 999) / 1000 | floor) - 1])]

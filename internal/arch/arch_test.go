@@ -19,15 +19,18 @@ const module = "github.com/tailscope/tailscope"
 // table says which packages of this module each package may import. All may
 // import internal packages, and internal packages import none of these.
 var table = map[string][]string{
-	"quantile":      {},
-	"spans":         {},
-	"ingest":        {"spans"},
-	"buckets":       {"spans", "quantile"},
-	"sampling":      {"spans", "quantile"},
-	"orphans":       {"spans", "quantile", "buckets"},
-	"attribution":   {"spans", "quantile", "buckets"},
-	"report":        {"ingest", "spans", "quantile", "buckets", "orphans", "attribution"},
-	"cmd/tailscope": {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "report"},
+	"quantile":           {},
+	"spans":              {},
+	"ingest":             {"spans"},
+	"buckets":            {"spans", "quantile"},
+	"sampling":           {"spans", "quantile"},
+	"orphans":            {"spans", "quantile", "buckets"},
+	"attribution":        {"spans", "quantile", "buckets"},
+	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution"},
+	"bench/compare":      {"bench/trial"},
+	"bench/table":        {"bench/trial"},
+	"bench/peers/sorted": {"bench/trial"},
+	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "report"},
 }
 
 // Third-party types that must stay behind one package's face.
