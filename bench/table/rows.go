@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tailscope/tailscope/bench/trial"
+)
+
+// unit of a row: how its figure is written, and whether less is better.
+type unit struct {
+	format string
+	less   bool
+}
+
+var (
+	times      = unit{"%.2f", false}
+	atMost     = unit{"%.2f", true}
+	mebibytes  = unit{"%.0f MiB", true}
+	throughput = unit{"%.0f MB/s", false}
+)
+
+// row is one demand. A zero aim is none.
+type row struct {
+	what      string
+	must, aim float64
+	unit      unit
+	measure   func(*lab) (figure, error)
+}
+
+// figure is what was measured, and of what it was made.
+type figure struct {
+	value float64
+	from  string
+}
+
+func (l *lab) rows() []row {
+	hops := input{"hops", l.lines, "us", ""}
+	csv := input{"hops-csv", l.lines, "us", ""}
+	gz, zst := input{"hops", l.lines, "us", ".gz"}, input{"hops", l.lines, "us", ".zst"}
+	jaeger, otlp, mixed := input{"jaeger", l.traces, "us", ""}, input{"otlp", l.traces, "us", ""}, input{"otlp-interleaved", l.traces, "us", ""}
+	many, fine := input{"hops", 10 * l.lines, "us", ""}, input{"hops", 10 * l.lines, "ns", ""}
+	lines, ten := millions(l.lines)+" lines", millions(10*l.lines)+" lines"
+	return []row{
+		{"DuckDB / `quantiles`, " + lines + " of NDJSON, wall", 1.6, 3, times, duckdb(hops, trial.Wall)},
+		{"the same, CPU", 1.6, 2.5, times, duckdb(hops, trial.CPU)},
+		{"DuckDB / `quantiles`, CSV, wall", 1.6, 2.5, times, duckdb(csv, trial.Wall)},
+		{"DuckDB / `quantiles`, NDJSON.gz, wall", 1.6, 3, times, duckdb(gz, trial.Wall)},
+		{"DuckDB / `quantiles`, NDJSON.zst, wall", 1.6, 3, times, duckdb(zst, trial.Wall)},
+		{"peak memory, " + lines + ", whole µs", 100, 64, mebibytes, peak("quantiles", hops)},
+		{"peak memory, " + ten + ", whole µs", 128, 64, mebibytes, pipedPeak("quantiles", many)},
+		{"peak memory, " + ten + ", ns values", 400, 128, mebibytes, pipedPeak("quantiles", fine)},
+		{"one Jaeger document, `quantiles`", 400, 800, throughput, speed("quantiles", jaeger)},
+		{"the same, peak memory", 96, 48, mebibytes, peak("quantiles", jaeger)},
+		{"one Jaeger document, `orphans`", 300, 700, throughput, speed("orphans", jaeger)},
+		{"the same, peak memory", 96, 0, mebibytes, peak("orphans", jaeger)},
+		{"OTLP lines of the same spans, `quantiles`", 250, 700, throughput, speed("quantiles", otlp)},
+		{"the same, the spans of 1,000 traces mixed", 250, 700, throughput, speed("quantiles", mixed)},
+		{"one worker / two workers, NDJSON, wall", 1.4, 1.7, times, ratio("quantiles", 1, hops)},
+		{"one worker / two workers, Jaeger, wall", 1.4, 1.7, times, ratio("quantiles", 1, jaeger)},
+		{"`analyze` / `quantiles`, " + lines + " of NDJSON, wall", 2.5, 1.5, atMost, ratio("analyze", trial.Workers, hops)},
+	}
+}
+
+func duckdb(in input, of func(trial.Usage) float64) func(*lab) (figure, error) {
+	return func(l *lab) (figure, error) {
+		o := l.against("duckdb", in)
+		f, err := o.ratio("DuckDB", "tailscope", of)
+		if f.from != "" {
+			f.from += fmt.Sprintf(" (%.0f MB/s, %.0f and %.0f MiB)", o.size/o.ours.Median(trial.Wall), o.theirs.Median(trial.Peak), o.ours.Median(trial.Peak))
+		}
+		return f, err
+	}
+}
+
+func ratio(command string, workers int, in input) func(*lab) (figure, error) {
+	return func(l *lab) (figure, error) {
+		o := l.itself(command, workers, in)
+		return o.ratio(fmt.Sprintf("`%s -j %d`", command, workers), fmt.Sprintf("`quantiles -j %d`", trial.Workers), trial.Wall)
+	}
+}
+
+func (o outcome) ratio(theirs, ours string, of func(trial.Usage) float64) (figure, error) {
+	if o.err != nil || len(o.ours) == 0 {
+		return figure{}, o.err
+	}
+	from := fmt.Sprintf("%s %.2f s, %s %.2f s", theirs, o.theirs.Median(of), ours, o.ours.Median(of))
+	return figure{trial.Ratio(o.ours, o.theirs, of), from}, nil
+}
+
+func peak(command string, in input) func(*lab) (figure, error) {
+	return func(l *lab) (figure, error) { return l.alone(command, in).peak() }
+}
+
+func pipedPeak(command string, in input) func(*lab) (figure, error) {
+	return func(l *lab) (figure, error) { return l.piped(command, in).peak() }
+}
+
+func (o outcome) peak() (figure, error) {
+	if o.err != nil || len(o.ours) == 0 {
+		return figure{}, o.err
+	}
+	return figure{o.ours.Median(trial.Peak), fmt.Sprintf("CPU %.2f s", o.ours.Median(trial.CPU))}, nil
+}
+
+func speed(command string, in input) func(*lab) (figure, error) {
+	return func(l *lab) (figure, error) {
+		o := l.alone(command, in)
+		if o.err != nil || len(o.ours) == 0 {
+			return figure{}, o.err
+		}
+		wall := o.ours.Median(trial.Wall)
+		return figure{o.size / wall, fmt.Sprintf("%.0f MB in %.2f s, CPU %.2f s, %.0f MiB", o.size, wall, o.ours.Median(trial.CPU), o.ours.Median(trial.Peak))}, nil
+	}
+}
+
+func writeRows(l *lab, out io.Writer) (failed error) {
+	fmt.Fprintln(out, "| | must | aim | measured | | from |\n|---|---|---|---|---|---|")
+	for _, r := range l.rows() {
+		f, err := r.measure(l)
+		fmt.Fprintln(out, r.markdown(f, err))
+		failed = errors.Join(failed, unexpected(err))
+	}
+	return failed
+}
+
+func (r row) markdown(f figure, err error) string {
+	bound, aim := r.demand(r.must), r.demand(r.aim)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("| %s | %s | %s | | not measured | %v |", r.what, bound, aim, err)
+	case f.from == "": // no pairs were asked for
+		return fmt.Sprintf("| %s | %s | %s | | not timed | |", r.what, bound, aim)
+	}
+	return fmt.Sprintf("| %s | %s | %s | "+r.unit.format+" | %s | %s |", r.what, bound, aim, f.value, r.verdict(f.value), f.from)
+}
+
+func (r row) demand(bound float64) string {
+	if bound == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%g", map[bool]string{true: "≤ ", false: "≥ "}[r.unit.less], bound)
+}
+
+func (r row) verdict(value float64) string {
+	reaches := func(bound float64) bool { return bound != 0 && (value == bound || value < bound == r.unit.less) }
+	switch {
+	case reaches(r.aim):
+		return "aim met"
+	case reaches(r.must):
+		return "met"
+	}
+	return "**missed**"
+}
+
+// unexpected leaves out that a tool is not there or cannot read a file.
+func unexpected(err error) error {
+	if errors.As(err, new(trial.Absent)) {
+		return nil
+	}
+	return err
+}
+
+// millions is a number of records, in millions if it is whole ones.
+func millions(n int) string {
+	if n%1_000_000 == 0 {
+		return fmt.Sprintf("%d M", n/1_000_000)
+	}
+	return fmt.Sprint(n)
+}
