@@ -74,6 +74,7 @@ func BenchmarkAdd(b *testing.B) {
 // BenchmarkMerge joins and reads watches that have seen thousands of traces.
 func BenchmarkMerge(b *testing.B) {
 	list := requests(5000, .2)
+	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
 		var watches []*Watch

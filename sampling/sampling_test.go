@@ -311,6 +311,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	t := traceOf(list...)
 	var w Watch
+	b.ReportAllocs()
 	for b.Loop() {
 		w.Add(t)
 	}
