@@ -14,8 +14,16 @@ import (
 // writeMachine says what all was measured on, and with.
 func writeMachine(l *lab, out io.Writer) error {
 	fmt.Fprintf(out, "%d cores (%s), %s of memory, %s/%s, %s", runtime.NumCPU(), fieldOf("/proc/cpuinfo", "model name"), gibibytes(fieldOf("/proc/meminfo", "MemTotal")), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(out, "; load average before %s; medians of %d pairs", load(), l.pairs)
 	fmt.Fprintf(out, "; DuckDB %s on Node %s; Python %s; jq %s.\n", duckdbVersion(), version("node"), version("python3"), version("jq"))
 	return nil
+}
+
+// load is that of the last minute: whether the machine had other things to do.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	last, _, _ := strings.Cut(string(text), " ")
+	return last
 }
 
 // gibibytes rounds "24684084 kB".
