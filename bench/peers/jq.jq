@@ -15,8 +15,8 @@ def attempts:
        ((.endTimeUnixNano[:-9] | tonumber) - (.startTimeUnixNano[:-9] | tonumber)) * 1000000000
        + (.endTimeUnixNano[-9:] | tonumber) - (.startTimeUnixNano[-9:] | tonumber)]
   end;
-reduce (inputs | attempts) as [$name, $ns] ({}; .[$name] += [$ns])
-| to_entries[]
-| (.value | sort) as $sorted | ($sorted | length) as $n
-| [.key, $n, ([500, 900, 950, 990, 999, 1000][] | $sorted[((. * $n + 999) / 1000 | floor) - 1])]
+# One list, grouped: a list a name that grows would be copied with every line.
+[inputs | attempts] | group_by(.[0])[]
+| .[0][0] as $name | (map(.[1]) | sort) as $sorted | ($sorted | length) as $n
+| [$name, $n, ([500, 900, 950, 990, 999, 1000][] | $sorted[((. * $n + 999) / 1000 | floor) - 1])]
 | map(tostring) | join(",")
