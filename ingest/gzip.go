@@ -9,20 +9,21 @@ import (
 )
 
 // members reads gzip files of several members one by one. What is no member
-// after a whole one (zero padding, garbage) is trailing; a member that breaks off
-// is another error.
+// after a whole one (zero padding, garbage) is a warning; a member that breaks
+// off is an error.
 type members struct {
-	src *bufio.Reader
-	z   *gzip.Reader
+	src  *bufio.Reader
+	z    *gzip.Reader
+	file *File
 }
 
-func newMembers(src *bufio.Reader) (*members, error) {
+func newMembers(src *bufio.Reader, f *File) (*members, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, err
 	}
 	z.Multistream(false)
-	return &members{src, z}, nil
+	return &members{src, z, f}, nil
 }
 
 func (m *members) Read(p []byte) (int, error) {
@@ -37,14 +38,15 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// next moves on to the next member; io.EOF or trailing if there is none.
+// next moves on to the next member; io.EOF if there is none.
 func (m *members) next() error {
 	magic, _ := m.src.Peek(2)
 	switch {
 	case len(magic) == 0:
 		return io.EOF
 	case !bytes.Equal(magic, gzipMagic):
-		return trailing(m.tail())
+		m.file.trailing(m.tail())
+		return io.EOF
 	}
 	if err := m.z.Reset(m.src); err != nil {
 		return err

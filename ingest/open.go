@@ -96,7 +96,7 @@ func (f *File) prepare(raw *bufio.Reader, c Config) error {
 		f.fail(err)
 		return nil
 	}
-	f.head = bufio.NewReaderSize(&sticky{r: plain, file: f}, headSize)
+	f.head = bufio.NewReaderSize(&sticky{r: plain}, headSize)
 	head, err := f.head.Peek(headSize)
 	none := len(head) == 0 || blank(head) && !isBinary(c.Format)
 	switch broken := err != nil && err != io.EOF; {
@@ -126,12 +126,10 @@ func (f *File) recogniseStump(head []byte, c Config, broken error) error {
 }
 
 // sticky is a stream that stays at its end: a bufio.Reader asks again, and a
-// decompressor would look for its next member once more. What follows the last
-// member and is none is an end with a warning.
+// decompressor would look for its next member once more.
 type sticky struct {
-	r    io.Reader
-	file *File
-	err  error
+	r   io.Reader
+	err error
 }
 
 func (s *sticky) Read(p []byte) (n int, err error) {
@@ -139,18 +137,8 @@ func (s *sticky) Read(p []byte) (n int, err error) {
 		return 0, s.err
 	}
 	n, s.err = s.r.Read(p)
-	var after trailing
-	if errors.As(s.err, &after) {
-		s.file.warn("trailing_garbage", s.file.Path+" ends in "+string(after)+" after its last whole member: they are left out")
-		s.err = io.EOF
-	}
 	return n, s.err
 }
-
-// trailing is what a compressed stream ends in after its last whole member.
-type trailing string
-
-func (t trailing) Error() string { return string(t) + " after the last member" }
 
 // recognise finds the format and starts the cutting into chunks after what
 // stands before the records.
@@ -179,11 +167,7 @@ func (f *File) decompress(raw *bufio.Reader) (io.Reader, error) {
 	switch {
 	case bytes.HasPrefix(magic, gzipMagic):
 		f.Compression = "gzip"
-		m, err := newMembers(raw)
-		if err != nil {
-			return nil, err
-		}
-		return f.ahead(m), nil
+		return newMembers(raw, f)
 	case bytes.Equal(magic, zstdMagic) || len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], skippableMagic):
 		f.Compression = "zstd"
 		return f.zstd(raw)
@@ -208,26 +192,27 @@ func (f *File) zstd(raw *bufio.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	f.closers = append(f.closers, func() error { z.Close(); return nil })
-	return f.ahead(&zstdFrames{z}), nil
-}
-
-// ahead reads a decompressed stream beside the file's own reading.
-func (f *File) ahead(r io.Reader) io.Reader {
-	a := newAhead(r)
-	f.closers = append(f.closers, a.close)
-	return a
+	return &zstdFrames{z, f}, nil
 }
 
 // zstdFrames turns garbage after the last whole frame into a warning. The first
 // frame's magic was seen, so a wrong magic can only come after a frame.
-type zstdFrames struct{ z *zstd.Decoder }
+type zstdFrames struct {
+	z    *zstd.Decoder
+	file *File
+}
 
 func (z *zstdFrames) Read(p []byte) (int, error) {
 	n, err := z.z.Read(p)
 	if errors.Is(err, zstd.ErrMagicMismatch) {
-		err = trailing("bytes that are no zstd frame")
+		z.file.trailing("bytes that are no zstd frame")
+		err = io.EOF
 	}
 	return n, err
+}
+
+func (f *File) trailing(what string) {
+	f.warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
 }
 
 // noteErrors passes on the first errors that an answer carries beside its data.
