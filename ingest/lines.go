@@ -79,7 +79,7 @@ type splitter struct {
 }
 
 func newSplitter(f *File, boundary func([]byte) int) *splitter {
-	return &splitter{r: f.head, file: f, size: chunkSize, boundary: boundary, line: 1, free: make(chan []byte, freeChunks)}
+	return &splitter{r: f.content(), file: f, size: chunkSize, boundary: boundary, line: 1, free: make(chan []byte, freeChunks)}
 }
 
 func (s *splitter) count() int { return s.seq }

@@ -32,7 +32,8 @@ type File struct {
 	format   *format
 	maxLine  int
 	header   *header
-	head     *bufio.Reader
+	plain    io.Reader     // without compression
+	head     *bufio.Reader // the start of plain
 	chunks   chunker
 	tempDir  string
 	closers  []func() error
@@ -96,7 +97,8 @@ func (f *File) prepare(raw *bufio.Reader, c Config) error {
 		f.fail(err)
 		return nil
 	}
-	f.head = bufio.NewReaderSize(&sticky{r: plain}, headSize)
+	f.plain = &sticky{r: plain}
+	f.head = bufio.NewReaderSize(f.plain, headSize)
 	head, err := f.head.Peek(headSize)
 	none := len(head) == 0 || blank(head) && !isBinary(c.Format)
 	switch broken := err != nil && err != io.EOF; {
@@ -123,6 +125,13 @@ func (f *File) recogniseStump(head []byte, c Config, broken error) error {
 	f.format, f.Format, f.chunks = nil, "", nil
 	f.fail(broken)
 	return nil
+}
+
+// content reads what is in the file: what head holds already, then straight from
+// the stream.
+func (f *File) content() io.Reader {
+	held, _ := f.head.Peek(f.head.Buffered())
+	return io.MultiReader(bytes.NewReader(held), f.plain)
 }
 
 // sticky is a stream that stays at its end: a bufio.Reader asks again, and a
