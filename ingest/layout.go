@@ -60,9 +60,8 @@ func (p *phrase) starts(b []byte) bool {
 		return bytes.HasPrefix(b, p.long)
 	}
 	_ = b[slack-1]
-	return (binary.LittleEndian.Uint64(b)^p.words[0])&p.masks[0]|
-		(binary.LittleEndian.Uint64(b[8:])^p.words[1])&p.masks[1]|
-		(binary.LittleEndian.Uint64(b[16:])^p.words[2])&p.masks[2] == 0
+	differs := (binary.LittleEndian.Uint64(b)^p.words[0])&p.masks[0] | (binary.LittleEndian.Uint64(b[8:])^p.words[1])&p.masks[1]
+	return differs == 0 && (p.n <= 16 || (binary.LittleEndian.Uint64(b[16:])^p.words[2])&p.masks[2] == 0)
 }
 
 // layouts are the last few that a log's lines had.
@@ -238,15 +237,29 @@ func (at *slot) scan(s *jsonScanner, b []byte, i int) (kind valueKind, raw []byt
 		}
 		return text, b[i+1 : end], end + 1
 	}
+	if at.kind == boolFalse {
+		return mark(b[i:], i)
+	}
 	if at.kind == composite { // blanks in it must not reach into the next line
 		b = b[:i+bytes.IndexByte(b[i:], '\n')+1]
 	}
 	s.b, s.i, s.depth = b, i, at.depth
 	kind, raw, err := s.any()
-	if same := kind == at.kind || kind == boolTrue && at.kind == boolFalse; err != nil || !same {
+	if err != nil || kind != at.kind {
 		return kind, nil, 0
 	}
 	return kind, raw, s.i
+}
+
+// mark reads true or false at the start of b, which is at i.
+func mark(b []byte, i int) (kind valueKind, raw []byte, end int) {
+	switch {
+	case len(b) >= 5 && string(b[:5]) == "false":
+		return boolFalse, falseText, i + 5
+	case len(b) >= 4 && string(b[:4]) == "true":
+		return boolTrue, trueText, i + 4
+	}
+	return boolFalse, nil, 0
 }
 
 // goesOn reports whether a number does not end before c.

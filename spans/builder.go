@@ -60,13 +60,13 @@ type Builder struct {
 	rows    int
 	ready   bool // buffers are reserved
 
-	hop, file, stratum       fixed[int32]
-	duration, timeout, start fixed[int64]
-	line, offset, attempt    fixed[int64]
-	outcome, cutBy, failure  fixed[uint8]
-	resolution               fixed[uint8]
-	retry, marked            flags
-	trace                    blobs
+	hop, file, stratum      fixed[int32]
+	duration, line, offset  fixed[int64]
+	timeout, start, attempt sparse
+	outcome, cutBy, failure fixed[uint8]
+	resolution              fixed[uint8]
+	retry, marked           flags
+	trace                   blobs
 
 	service, operation, kind fixed[int32]
 	host                     fixed[int32]
@@ -87,7 +87,7 @@ func NewBuilder(mem memory.Allocator, c Columns) *Builder {
 	for _, c := range []*fixed[int32]{&b.hop, &b.stratum, &b.service, &b.operation, &b.kind, &b.host} {
 		c.kind = dictionaryType
 	}
-	for _, c := range []*fixed[int64]{&b.duration, &b.timeout, &b.line, &b.offset, &b.attempt, &b.shift} {
+	for _, c := range []*fixed[int64]{&b.duration, &b.timeout.fixed, &b.line, &b.offset, &b.attempt.fixed, &b.shift} {
 		c.kind = arrow.PrimitiveTypes.Int64
 	}
 	for _, c := range []*fixed[uint8]{&b.outcome, &b.cutBy, &b.failure, &b.resolution, &b.ties} {
@@ -140,25 +140,25 @@ func (b *Builder) Append(r *Row) {
 	}
 	i := b.rows
 	b.hop.set(i, r.Hop)
-	b.setOptional(&b.duration, r.Duration, r.HasDuration)
-	b.setOptional(&b.timeout, r.Timeout, r.HasTimeout)
-	b.setOptional(&b.start, r.Start, r.HasStart)
+	if r.HasDuration {
+		b.duration.set(i, r.Duration)
+	} else {
+		b.duration.setNull(b.pool, i)
+	}
+	if r.HasTimeout {
+		b.timeout.set(i, r.Timeout)
+	}
+	if r.HasStart {
+		b.start.set(i, r.Start)
+	}
 	b.outcome.set(i, uint8(r.Outcome))
 	b.cutBy.set(i, uint8(r.CutBy))
 	b.failure.set(i, uint8(r.Failure))
 	b.retry.set(i, r.Retry)
 	b.marked.set(i, r.Marked)
-	b.trace.set(b.pool, i, r.Trace)
+	b.trace.set(i, r.Trace)
 	b.appendOptional(r)
 	b.rows++
-}
-
-func (b *Builder) setOptional(c *fixed[int64], v int64, has bool) {
-	if has {
-		c.set(b.rows, v)
-	} else {
-		c.setNull(b.pool, b.rows)
-	}
 }
 
 func (b *Builder) appendOptional(r *Row) {
@@ -171,8 +171,8 @@ func (b *Builder) appendOptional(r *Row) {
 	if b.columns.Has(Strata) {
 		b.stratum.set(i, r.Stratum)
 	}
-	if b.columns.Has(Attempts) {
-		b.setOptional(&b.attempt, r.Attempt, r.HasAttempt)
+	if b.columns.Has(Attempts) && r.HasAttempt {
+		b.attempt.set(i, r.Attempt)
 	}
 	if b.columns.Has(Links) {
 		b.appendLink(i, r)
@@ -195,7 +195,7 @@ func (b *Builder) appendLink(i int, r *Row) {
 	b.weight.set(i, r.Weight)
 	b.host.set(i, r.Host)
 	b.ties.set(i, uint8(r.Ties))
-	b.spanText.set(b.pool, i, r.SpanText)
+	b.spanText.set(i, r.SpanText)
 }
 
 // Batch returns the rows appended since the last call; the caller owns it. It
@@ -282,6 +282,8 @@ func (b *Builder) array(c column) arrow.Array {
 		d = c.data(b.rows, nil)
 	case *fixed[float64]:
 		d = c.data(b.rows, nil)
+	case *sparse:
+		d = c.data(b.rows)
 	case *flags:
 		d = c.data(b.rows)
 	case *blobs:

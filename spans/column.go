@@ -66,11 +66,43 @@ func (b *validity) clear(mem memory.Allocator, row, rows int) {
 	b.nulls++
 }
 
+// none makes a bitmap in which all rows are null.
+func (b *validity) none(mem memory.Allocator, rows int) {
+	b.buffer = memory.NewResizableBuffer(mem)
+	b.buffer.Resize(int(bitutil.BytesForBits(int64(rows))))
+	memory.Set(b.buffer.Bytes(), 0)
+}
+
 func (b *validity) release() {
 	if b.buffer != nil {
 		b.buffer.Release()
 		b.buffer = nil
 	}
+}
+
+// sparse is a column of integers that are null unless they are set: where a
+// source never tells them, a row costs nothing.
+type sparse struct {
+	fixed[int64]
+	given int // values set
+}
+
+func (c *sparse) reserve(mem memory.Allocator, rows int) {
+	c.fixed.reserve(mem, rows)
+	clear(c.values)
+	c.valid.none(mem, rows)
+	c.given = 0
+}
+
+func (c *sparse) set(row int, v int64) {
+	c.values[row] = v
+	bitutil.SetBit(c.valid.buffer.Bytes(), row)
+	c.given++
+}
+
+func (c *sparse) data(rows int) *array.Data {
+	c.valid.nulls = rows - c.given
+	return c.fixed.data(rows, nil)
 }
 
 // flags is a column of booleans being filled.
@@ -106,6 +138,7 @@ type blobs struct {
 	offsets fixed[int32]
 	bytes   *memory.Buffer
 	used    int
+	given   int // rows that are not null
 	valid   validity
 }
 
@@ -113,8 +146,8 @@ func (c *blobs) reserve(mem memory.Allocator, rows int) {
 	c.offsets.reserve(mem, rows+1)
 	c.offsets.values[0] = 0
 	c.bytes = memory.NewResizableBuffer(mem)
-	c.used = 0
-	c.valid.reset()
+	c.used, c.given = 0, 0
+	c.valid.none(mem, rows)
 }
 
 // fits reports whether another n bytes keep the offsets within int32.
@@ -122,12 +155,12 @@ func (c *blobs) fits(n int) bool { return c.used+n <= maxBlobBytes }
 
 const maxBlobBytes = 64 << 20
 
-func (c *blobs) set(mem memory.Allocator, row int, v []byte) {
-	if len(v) == 0 {
-		c.valid.clear(mem, row, len(c.offsets.values)-1)
-	} else {
+func (c *blobs) set(row int, v []byte) {
+	if len(v) > 0 {
 		c.grow(len(v))
 		c.used += copy(c.bytes.Bytes()[c.used:], v)
+		bitutil.SetBit(c.valid.buffer.Bytes(), row)
+		c.given++
 	}
 	c.offsets.values[row+1] = int32(c.used)
 }
@@ -139,6 +172,7 @@ func (c *blobs) grow(n int) {
 }
 
 func (c *blobs) data(rows int) *array.Data {
+	c.valid.nulls = rows - c.given
 	d := array.NewData(arrow.BinaryTypes.Binary, rows, []*memory.Buffer{c.valid.buffer, c.offsets.buffer, c.bytes}, nil, c.valid.nulls, 0)
 	c.release()
 	return d
