@@ -36,6 +36,22 @@ func (s *jsonScanner) pass(text string) bool {
 	return true
 }
 
+// tight calls each at every item up to closing, with nothing but commas between
+// them; false where each says so or anything else stands there.
+func (s *jsonScanner) tight(closing string, each func() bool) bool {
+	return s.pass(closing) || each() && s.further(closing, each)
+}
+
+// further is tight after an item.
+func (s *jsonScanner) further(closing string, each func() bool) bool {
+	for !s.pass(closing) {
+		if !s.pass(`,`) || !each() {
+			return false
+		}
+	}
+	return true
+}
+
 // plain reads a string without escapes; else it stays where it is.
 func (s *jsonScanner) plain() (raw []byte, ok bool) {
 	if s.peek() != '"' {

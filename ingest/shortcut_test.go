@@ -58,16 +58,26 @@ func alike(t *testing.T, in string) {
 // TestShortcutsChangeNothing puts what is unusual into every place of what is
 // usual.
 func TestShortcutsChangeNothing(t *testing.T) {
+	bare := usualSpan("1", "2", "", usualTags, "")
+	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`],}]}`)
+	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`]},{"traceID":"1","spans":[]}]}`)
+	alike(t, strings.ReplaceAll(otlpUsual, "]}]}\n", "],}]}\n"))
 	for _, usual := range []string{usualInput(), strings.Repeat(otlpUsual, 3)} {
 		alike(t, usual)
 		alike(t, strings.ReplaceAll(usual, ":", ": "))
 		alike(t, strings.ReplaceAll(usual, ",", " ,\t"))
 		alike(t, strings.ReplaceAll(usual, "[", "[ "))
 		alike(t, strings.ReplaceAll(usual, "{", "{ "))
+		for i, c := range usual {
+			if strings.ContainsRune("{}[],", c) {
+				alike(t, usual[:i]+","+usual[i:])
+				alike(t, usual[:i]+usual[i+1:])
+			}
+		}
 		r := rand.New(rand.NewPCG(7, 8))
 		pieces := []string{`"`, `\`, `\"`, `\u0041`, "\x01", "\xff", ` `, "\n", `,`, `:`, `{`, `}`, `[`, `]`, `0`, `-1`, `1.5`, `1e3`, `99999999999999999999`, `null`, `true`, `{}`, `[]`, `""`,
 			`"value":7`, `"processID":"p0"`, `,"processID":"p0"`, `,"process":{"serviceName":"z"}`, `,"traceId":"7"`, `,"spans":[]`, `"key":"error",`, `p9`, `CHILD_OF`, `FOLLOWS_FROM`}
-		for range 800 {
+		for range 500 {
 			at := r.IntN(len(usual))
 			piece := pieces[r.IntN(len(pieces))]
 			left := at + r.IntN(3)*len(piece)/2

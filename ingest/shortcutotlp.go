@@ -140,15 +140,8 @@ func (o *otlpReader) wholeLine(v located) bool {
 	return o.waiting(func() bool {
 		s := &o.outer
 		s.at(v.raw)
-		if !s.pass(`{"resourceSpans":[`) {
-			return false
-		}
-		for first := true; !s.pass(`]`); first = false {
-			if !first && !s.pass(`,`) || !o.usualResource(v.at) {
-				return false
-			}
-		}
-		return s.pass(`}`) && s.i == len(v.raw)
+		elements := s.pass(`{"resourceSpans":[`) && s.tight(`]`, func() bool { return o.usualResource(v.at) })
+		return elements && s.pass(`}`) && s.i == len(v.raw)
 	})
 }
 
@@ -175,64 +168,43 @@ func (o *otlpReader) usualResource(at int) bool {
 	if len(o.resource.service) > 0 {
 		o.resource.add()
 	}
-	for first := true; !s.pass(`]`); first = false {
-		if !first && !s.pass(`,`) || !o.usualScope(at) {
-			return false
-		}
+	if !s.tight(`]`, func() bool { return o.usualScope(at) }) {
+		return false
 	}
-	for !s.pass(`}`) {
-		if !s.pass(`,`) {
-			return false
-		}
-		name, err := s.name()
-		if err != nil || string(name) == "resource" || isScopes(name) || s.skip() != nil {
-			return false
-		}
-	}
-	return true
+	return s.further(`}`, o.passMember)
+}
+
+// passMember passes a member of an element that says nothing of its spans.
+func (o *otlpReader) passMember() bool {
+	name, err := o.outer.name()
+	return err == nil && string(name) != "resource" && !isScopes(name) && o.outer.skip() == nil
 }
 
 // usualScope reads the scope at hand.
 func (o *otlpReader) usualScope(at int) bool {
 	s := &o.outer
-	if !s.pass(`{`) {
-		return false
-	}
-	for first := true; !s.pass(`}`); first = false {
-		if !first && !s.pass(`,`) {
+	return s.pass(`{`) && s.tight(`}`, func() bool {
+		switch name, err := s.name(); {
+		case err != nil:
 			return false
+		case string(name) == "spans":
+			return s.pass(`[`) && s.tight(`]`, func() bool { return o.usualSpan(at) })
 		}
-		name, err := s.name()
-		if err != nil {
-			return false
-		}
-		if string(name) == "spans" {
-			if !o.usualSpans(at) {
-				return false
-			}
-		} else if s.skip() != nil {
-			return false
-		}
-	}
-	return true
+		return s.skip() == nil
+	})
 }
 
-// usualSpans reads the spans of a scope.
-func (o *otlpReader) usualSpans(at int) bool {
+// usualSpan reads the span at hand, which then waits.
+func (o *otlpReader) usualSpan(at int) bool {
 	s := &o.outer
-	if !s.pass(`[`) {
+	if s.peek() != '{' {
 		return false
 	}
-	for first := true; !s.pass(`]`); first = false {
-		if !first && !s.pass(`,`) || s.peek() != '{' {
-			return false
-		}
-		o.begun()
-		o.s.at(s.b[s.i:])
-		if o.s.list('}', "expected , or }", o.eachMember) != nil || !o.wait(at+s.i) {
-			return false
-		}
-		s.i += o.s.i
+	o.begun()
+	o.s.at(s.b[s.i:])
+	if o.s.list('}', "expected , or }", o.eachMember) != nil || !o.wait(at+s.i) {
+		return false
 	}
+	s.i += o.s.i
 	return true
 }

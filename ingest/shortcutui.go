@@ -141,7 +141,7 @@ func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
 		j.processes.reset()
 		j.isWaiting = true
 		defer func() { j.isWaiting = false }()
-		if !j.waitingSpans(&s, v.at) || !j.usualRest(&s) {
+		if !s.tight(`]`, func() bool { return j.waitingSpan(&s, v.at) }) || !j.usualRest(&s) {
 			return false
 		}
 		for i := range j.waits {
@@ -152,50 +152,44 @@ func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
 	return s.i, ok
 }
 
-// waitingSpans reads the spans up to the end of their array.
-func (j *jaegerReader) waitingSpans(s *jsonScanner, at int) bool {
-	for first := true; !s.pass(`]`); first = false {
-		if !first && !s.pass(`,`) || s.peek() != '{' {
-			return false
-		}
-		j.reset()
-		j.has.trace = j.traceID
-		j.isModel = false
-		j.s.at(s.b[s.i:])
-		if err := j.members(); err != nil || j.isModel || !j.has.named {
-			return false
-		}
-		if !j.wait(at + s.i) {
-			return false
-		}
-		s.i += j.s.i
+// waitingSpan reads the span at hand, which then waits.
+func (j *jaegerReader) waitingSpan(s *jsonScanner, at int) bool {
+	if s.peek() != '{' {
+		return false
 	}
+	j.reset()
+	j.has.trace = j.traceID
+	j.isModel = false
+	j.s.at(s.b[s.i:])
+	if j.members() != nil || j.isModel || !j.wait(at+s.i) {
+		return false
+	}
+	s.i += j.s.i
 	return true
 }
 
-// usualRest reads what follows the spans of a trace.
+// usualRest reads what follows the spans of a trace, up to its end.
 func (j *jaegerReader) usualRest(s *jsonScanner) bool {
 	known := false
-	for !s.pass(`}`) {
-		if !s.pass(`,`) || s.peek() != '"' {
-			return false
-		}
+	return s.further(`}`, func() bool {
 		name, err := s.name()
 		switch _, tells := valueParts[string(name)]; {
 		case err != nil:
 			return false
 		case string(name) == "processes" && !known:
 			known = true
-			j.s.at(s.b[s.i:])
-			j.table()
-			if j.partial != nil || j.s.i == 0 {
-				j.partial = nil
-				return false
-			}
-			s.i += j.s.i
-		case tells || s.skip() != nil:
+			return j.usualTable(s)
+		case tells:
 			return false
 		}
-	}
-	return true
+		return s.skip() == nil
+	})
+}
+
+// usualTable reads the process table at hand.
+func (j *jaegerReader) usualTable(s *jsonScanner) bool {
+	j.s.at(s.b[s.i:])
+	j.table()
+	s.i += j.s.i
+	return j.partial == nil && j.s.i > 0
 }

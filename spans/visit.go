@@ -238,12 +238,9 @@ func (v *visitor) keepRoom(spilled int64, fragments int) {
 }
 
 // load reads what was spilled and sorts an index of all fragments: those of a
-// trace stand together. They are first dealt into small buckets by their trace,
-// since sorting all of them at once takes twice as long.
+// trace stand together.
 func (v *visitor) load(pieces []piece, spilled int64, fragments int) error {
 	v.keepRoom(spilled, fragments)
-	buckets := uint64(1) << bits.Len(uint(fragments/16))
-	v.ends = refill(v.ends, int(buckets)+1, 0)
 	for _, p := range pieces {
 		err := v.reader.read(v.ctx, p.file, p.shelf, func(f fragment) error {
 			v.loaded = append(v.loaded, f...)
@@ -253,6 +250,15 @@ func (v *visitor) load(pieces []piece, spilled int64, fragments int) error {
 			return err
 		}
 	}
+	v.index(pieces, fragments)
+	return nil
+}
+
+// index deals the fragments into small buckets by their trace before it sorts
+// them, since sorting all of them at once takes twice as long.
+func (v *visitor) index(pieces []piece, fragments int) {
+	buckets := uint64(1) << bits.Len(uint(fragments/16))
+	v.ends = refill(v.ends, int(buckets)+1, 0)
 	v.eachLoaded(pieces, func(f fragment) { v.ends[f.trace().partition(buckets, bucketLevel)+1]++ })
 	for i := range buckets {
 		v.ends[i+1] += v.ends[i] // where bucket i+1 begins
@@ -268,7 +274,6 @@ func (v *visitor) load(pieces []piece, spilled int64, fragments int) error {
 		slices.SortFunc(v.entries[from:to], compareEntries)
 		from = to
 	}
-	return nil
 }
 
 // bucketLevel selects other bits of the id than the parting that came before,
