@@ -106,23 +106,15 @@ func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
 	if a.fields.linked() || a.columns.Has(spans.Strata) {
 		return nil
 	}
-	p := &plain{fields: make([]plainField, len(keys)), basis: basis}
+	p := &plain{basis: basis}
 	var has uint64
-	for i, key := range keys {
-		field, ok := a.plainField(key)
-		if !ok {
+	for _, key := range keys {
+		field, role, ok := a.plainField(key)
+		if !ok || has&role != 0 {
 			return nil
 		}
-		p.fields[i] = field
-		for _, u := range key.uses {
-			if has&(1<<u.role) != 0 {
-				return nil
-			}
-			has |= 1 << u.role
-		}
-		if field.part == durationPart {
-			p.units = unitBit(field.unit)
-		}
+		has |= role
+		p.fields = append(p.fields, field)
 	}
 	if has&(1<<Hop) == 0 || has&(1<<Duration) == 0 {
 		return nil
@@ -130,6 +122,17 @@ func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
 	p.settle(a, has)
 	p.clock(a, keys)
 	return p
+}
+
+// plainField returns what the value of a key is to plain attempts, and the bit of
+// its role, 0 for a key without one.
+func (a *attempts) plainField(key *keyInfo) (f plainField, role uint64, ok bool) {
+	if f.part, ok = a.partOf(key); !ok || len(key.uses) == 0 {
+		return f, 0, ok
+	}
+	u := &key.uses[0]
+	f.unit, f.first, f.read = u.unit, int64(u.first), reader(u.role)
+	return f, 1 << u.role, true
 }
 
 // clock finds the field that says when an attempt began, as attempts.start does.
@@ -148,20 +151,17 @@ func (p *plain) clock(a *attempts, keys []*keyInfo) {
 	}
 }
 
-func (a *attempts) plainField(key *keyInfo) (f plainField, ok bool) {
-	if f.part, ok = a.partOf(key); ok && len(key.uses) == 1 {
-		u := &key.uses[0]
-		f.unit, f.first, f.read = u.unit, int64(u.first), reader(u.role)
-	}
-	return f, ok
-}
-
 // settle sets what all plain records of these roles share.
 func (p *plain) settle(a *attempts, has uint64) {
 	p.markCounts = a.fields.rules.On(RuleRetryMark)
 	p.numberCounts = a.fields.rules.On(RuleResend) && has&(1<<RetryMark) == 0
 	p.row.HasDuration, p.row.HasAttempt = true, has&(1<<Attempt) != 0
 	p.row.Marked = has&evidenceRoles != 0
+	for _, f := range p.fields {
+		if f.part == durationPart {
+			p.units = unitBit(f.unit)
+		}
+	}
 	switch {
 	case has&(1<<TruncatedMark) != 0:
 		p.marks = markField
@@ -175,7 +175,7 @@ func (p *plain) begin() {
 	p.row.Retry, p.rounded = false, false
 }
 
-// whole is a value of up to eight digits, in its place; ok is false where the
+// whole is a whole number of a few digits, in its place; ok is false where the
 // long way must look at it.
 func (p *plain) whole(at *plainField, n int64) bool {
 	switch at.part {
