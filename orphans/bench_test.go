@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -107,8 +106,8 @@ func TestAddAllocatesNothingPerSpan(t *testing.T) {
 }
 
 // TestGreatTraces: a million spans, a chain deeper than any stack should be
-// asked to go, a million callees of one cut call and a hop for each, within
-// seconds.
+// asked to go, a million callees of one cut call and a hop for each. Work that
+// grew with the square of any of it would outlast the test.
 func TestGreatTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip()
@@ -152,16 +151,9 @@ func TestGreatTraces(t *testing.T) {
 				list[i].Flags = timed
 			}
 			trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, c.hops, nil)
-			began := time.Now()
 			w := NewWatch(Config{Tolerance: ms, Limit: 10})
 			w.Add(trace)
-			added := time.Since(began)
 			r := w.Result(Query{Quantiles: median, Wall: func(spans.Hop) (int64, bool) { return ms, true }})
-			took := time.Since(began)
-			t.Logf("added in %v, read in %v", added, took-added)
-			if took > 20*time.Second {
-				t.Error("too slow")
-			}
 			if n := int(r.Orphaned); n < c.orphaned || c.orphaned != 1 && n > c.orphaned {
 				t.Errorf("%d orphans, want %d", r.Orphaned, c.orphaned)
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -129,7 +128,8 @@ func TestTopDownPutsParentsFirst(t *testing.T) {
 }
 
 // TestGreatTraces: a million spans, chains and cycles deeper than any stack
-// should be asked to go, and one id on everything.
+// should be asked to go, and one id on everything. Work that grew with the square
+// of any of it would outlast the test.
 func TestGreatTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip()
@@ -160,13 +160,9 @@ func TestGreatTraces(t *testing.T) {
 				list[i] = c.span(i)
 			}
 			list[c.n-1].Outcome = Truncated
-			began := time.Now()
 			tr := NewTrace(TraceID{1, 2}, list, hops, nil)
 			tr.MarkRetries(RetryOptions{})
 			tr.PassUpCuts()
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("took %v", took)
-			}
 			if tr.Cycles != c.cycles || len(tr.Roots) != c.roots || len(tr.TopDown()) != len(tr.Spans) {
 				t.Errorf("%d cycles, %d roots, %d in order", tr.Cycles, len(tr.Roots), len(tr.TopDown()))
 			}
