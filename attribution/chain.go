@@ -10,9 +10,7 @@ import (
 
 // line is one attempt of a hop log, without pointers. Times are ns.
 type line struct {
-	id              spans.TraceID
 	start, duration int64
-	text            textRef
 	hop             int32
 	outcome         spans.Outcome
 	cutBy           spans.CutBy
@@ -48,17 +46,17 @@ func (w *Watch) addLog(t *spans.Trace) {
 			continue
 		}
 		c = append(c, line{
-			id: t.ID, start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
+			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
 			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart),
 		})
 	}
 	w.chain.lines = c
-	w.addChain(t.ID, t.Name)
+	w.addChain(c, groupOf(t.ID), t.Name)
+	w.flush()
 }
 
-// addChain looks at the lines in w.chain, which are all of one chain.
-func (w *Watch) addChain(id spans.TraceID, name func() string) {
-	c := w.chain.lines
+// addChain looks at the lines of one chain, which it sorts.
+func (w *Watch) addChain(c []line, group uint16, name func() string) {
 	switch {
 	case len(c) == 0:
 		return
@@ -70,26 +68,51 @@ func (w *Watch) addChain(id spans.TraceID, name func() string) {
 	w.path.reset(len(w.table.parts))
 	if len(c) == 1 {
 		w.addUp(c)
-		w.count(id, name, w.judgeUntimed(c), basisOf(&c[0]))
+		w.count(group, name, w.judgeUntimed(c), basisOf(&c[0]))
 		return
 	}
-	slices.SortFunc(c, w.compareLines)
+	w.sortLines(c)
 	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
 		w.addUp(c)
-		w.count(id, name, w.judgeUntimed(c), SerialSum)
+		w.count(group, name, w.judgeUntimed(c), serialSum)
 		return
 	}
 	w.contain(c)
 	w.path.walk(int32(len(c)))
-	w.count(id, name, w.judgeChain(c), Containment)
+	w.count(group, name, w.judgeChain(c), containment)
 }
 
 // basisOf is the basis of a line that is a chain of its own.
-func basisOf(l *line) Basis {
+func basisOf(l *line) int {
 	if l.timed {
-		return Containment
+		return containment
 	}
-	return SerialSum
+	return serialSum
+}
+
+// fewLines are sorted faster one by one.
+const fewLines = 12
+
+// sortLines sorts by compareLines. Most chains are short, and nearly sorted.
+func (w *Watch) sortLines(c []line) {
+	if len(c) > fewLines {
+		slices.SortFunc(c, w.compareLines)
+		return
+	}
+	for i := 1; i < len(c); i++ {
+		if w.inOrder(&c[i-1], &c[i]) {
+			continue
+		}
+		one, k := c[i], i
+		for ; k > 0 && !w.inOrder(&c[k-1], &one); k-- {
+			c[k] = c[k-1]
+		}
+		c[k] = one
+	}
+}
+
+func (w *Watch) inOrder(a, b *line) bool {
+	return a.start < b.start || a.start == b.start && w.compareLines(*a, *b) <= 0
 }
 
 // compareLines is an order by start, of two that start together the longer first;
@@ -106,7 +129,10 @@ func (w *Watch) compareLines(a, b line) int {
 
 func (w *Watch) observeLines(c []line) {
 	for i := range c {
-		if kind := endedBy(c[i].outcome, c[i].cutBy, c[i].failure); kind != "" && c[i].timed {
+		if !c[i].timed || !c[i].gaveUp() {
+			continue
+		}
+		if kind := endedBy(c[i].outcome, c[i].cutBy, c[i].failure); kind != "" {
 			w.ended(c[i].hop, kind, c[i].start)
 		}
 	}
@@ -119,7 +145,7 @@ func (w *Watch) addUp(c []line) {
 	for i := range c {
 		ns := min(c[i].duration, math.MaxInt64-total)
 		total += ns
-		w.path.spend(w.table.part(c[i].hop, ""), ns, c[i].outcome == spans.Truncated)
+		w.path.spend(w.table.ownPart(c[i].hop), ns, c[i].outcome == spans.Truncated)
 	}
 }
 
@@ -134,7 +160,7 @@ func (w *Watch) contain(c []line) {
 	p.nodes = p.nodes[:0]
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range c {
-		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), w.table.part(c[i].hop, ""), c[i].outcome == spans.Truncated})
+		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), w.table.ownPart(c[i].hop), c[i].outcome == spans.Truncated})
 	}
 	for _, i := range w.chain.tops {
 		w.parents[i] = top
@@ -234,7 +260,7 @@ func (w *Watch) allWell(c []line) bool {
 			return false
 		}
 	}
-	w.outcomes[Success]++
+	w.counts.outcomes[success]++
 	return true
 }
 
@@ -308,7 +334,7 @@ var merit = [...]int{spans.Completed: 3, spans.Truncated: 2, spans.Failed: 1, sp
 
 // blame counts how a chain ended and which hop is to blame.
 func (w *Watch) blame(c []line, outcome Outcome) (fails bool) {
-	w.outcomes[outcome]++
+	w.counts.outcomes[outcome.index()]++
 	if at := w.deepestLine(c, func(i int) bool { return c[i].outcome == spans.Truncated }); at >= 0 {
 		w.anyCut[c[at].hop]++
 	}

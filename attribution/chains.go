@@ -53,7 +53,7 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 		if s >= shelves {
 			return nil
 		}
-		shelf.lines, shelf.blocks, shelf.raw = shelf.lines[:0], shelf.blocks[:0], nil
+		shelf.forget()
 		for i, o := range watches {
 			if err := context.Cause(ctx); err != nil {
 				return err
@@ -68,16 +68,16 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 
 // load adds the lines of a shelf to those of other stores and forgets them.
 func (s *lineStore) load(to *loaded, at int, hops []int32) error {
-	shelf := &s.shelves[at]
+	shelf, start := &s.shelves[at], int64(0)
 	for _, p := range shelf.spilled {
-		block, err := s.spill.read(p)
-		if err != nil {
+		block := to.take(p.size)
+		if err := s.spill.read(p, block); err != nil {
 			return err
 		}
-		to.read(block, hops)
+		start = to.read(block, hops, start)
 	}
 	for _, block := range shelf.blocks {
-		to.read(block, hops)
+		start = to.read(block, hops, start)
 	}
 	shelf.blocks, shelf.spilled = nil, nil
 	return nil

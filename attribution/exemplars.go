@@ -19,12 +19,10 @@ type exemplar struct {
 }
 
 func (w *Watch) exemplarsOf(hop int32) *exemplars {
-	e := w.best[hop]
-	if e == nil {
-		e = &exemplars{}
-		w.best[hop] = e
+	for len(w.best) <= int(hop) {
+		w.best = append(w.best, exemplars{})
 	}
-	return e
+	return &w.best[hop]
 }
 
 // consider keeps a trace that is among the longest. Most are not, so a name is

@@ -18,7 +18,7 @@ func (w *Watch) judgeTrace(t *spans.Trace, root int32) (fails bool) {
 	if root < 0 {
 		return false
 	}
-	w.outcomes[outcome]++
+	w.counts.outcomes[outcome.index()]++
 	if outcome == Success {
 		return false
 	}

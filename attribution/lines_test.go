@@ -105,23 +105,22 @@ func TestChainsAreToldApart(t *testing.T) {
 }
 
 // The table of a shelf may be as full as it gets, with many ids in one place.
-func TestLinesAreGroupedByTheirIDs(t *testing.T) {
+func TestRunsAreLinkedByTheirIDs(t *testing.T) {
 	var shelf loaded
-	want := map[uint64]int{}
+	want := map[string]int{}
 	for i := range 300 {
-		l := line{duration: int64(i)}
-		l.id.Lo = uint64(i*i) % 150
-		want[l.id.Lo]++
-		shelf.lines = append(shelf.lines, l)
+		id := fmt.Sprint((i * i) % 150)
+		want[id]++
+		shelf.runs = append(shelf.runs, lineRun{id: []byte(id), hash: uint32(len(id)), next: -1})
 	}
-	shelf.group()
-	got := map[uint64]int{}
+	shelf.link()
+	got := map[string]int{}
 	for _, first := range shelf.firsts {
-		for i := first; i >= 0; i = shelf.next[i] {
-			if shelf.lines[i].id != shelf.lines[first].id {
-				t.Fatalf("line %d is in the chain of line %d", i, first)
+		for i := first; i >= 0; i = shelf.runs[i].next {
+			if string(shelf.runs[i].id) != string(shelf.runs[first].id) {
+				t.Fatalf("run %d is in the chain of run %d", i, first)
 			}
-			got[shelf.lines[i].id.Lo]++
+			got[string(shelf.runs[i].id)]++
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" || len(shelf.firsts) != len(want) {

@@ -22,6 +22,7 @@ type table struct {
 	parts     []part
 	hopIndex  map[spans.Hop]int32
 	partIndex map[part]int32
+	ownParts  []int32 // of hops on the host "", one more than the index
 
 	theirs     *spans.Hop // first of the hops that the translation is of
 	theirHosts *string    // and of the hosts
@@ -61,6 +62,18 @@ func (t *table) part(hop int32, host string) int32 {
 		t.parts = append(t.parts, p)
 	}
 	return i
+}
+
+// ownPart is part for a hop of a log, which names no host.
+func (t *table) ownPart(hop int32) int32 {
+	for len(t.ownParts) <= int(hop) {
+		t.ownParts = append(t.ownParts, 0)
+	}
+	p := &t.ownParts[hop]
+	if *p == 0 {
+		*p = t.part(hop, "") + 1
+	}
+	return *p - 1
 }
 
 // use makes hopAt and partAt translate the hops and hosts of a trace, or the hops

@@ -112,10 +112,26 @@ func (p *path) byEnd(f frame) []int32 {
 		return children
 	}
 	p.among = append(p.among[:0], children...)
-	slices.SortFunc(p.among, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(min(p.nodes[b].end, f.hi), min(p.nodes[a].end, f.hi)), cmp.Compare(a, b))
-	})
+	if len(children) > fewLines {
+		slices.SortFunc(p.among, func(a, b int32) int { return p.compareEnds(a, b, f.hi) })
+		return p.among
+	}
+	for i := 1; i < len(p.among); i++ {
+		for k := i; k > 0 && p.compareEnds(p.among[k-1], p.among[k], f.hi) > 0; k-- {
+			p.among[k-1], p.among[k] = p.among[k], p.among[k-1]
+		}
+	}
 	return p.among
+}
+
+// compareEnds orders children whose window ends at hi.
+func (p *path) compareEnds(a, b int32, hi int64) int {
+	x, y := min(p.nodes[a].end, hi), min(p.nodes[b].end, hi)
+	switch {
+	case x != y:
+		return cmp.Compare(y, x)
+	}
+	return cmp.Compare(a, b)
 }
 
 func (p *path) children(i int32) []int32 {

@@ -17,11 +17,22 @@ const blockBytes = 256 << 10
 func (a *arena) append(r []byte) {
 	last := len(a.blocks) - 1
 	if last < 0 || cap(a.blocks[last])-len(a.blocks[last]) < len(r) {
-		size := max(len(r), min(blockBytes, 1<<10<<min(len(a.blocks), 8)))
-		a.blocks = append(a.blocks, make([]byte, 0, size))
+		size := 1 << 10
+		if last >= 0 {
+			size = min(blockBytes, 2*cap(a.blocks[last]))
+		}
+		a.blocks = append(a.blocks, make([]byte, 0, max(len(r), size)))
 		last++
 	}
 	a.blocks[last] = append(a.blocks[last], r...)
+}
+
+// empty forgets the records and keeps the largest block.
+func (a *arena) empty() {
+	last := len(a.blocks) - 1
+	a.blocks[0] = a.blocks[last][:0]
+	clear(a.blocks[1:])
+	a.blocks = a.blocks[:1]
 }
 
 // stretch is an arena whose records number parts as a table did before it was
@@ -56,14 +67,14 @@ const (
 
 // keep writes the times of the path just walked as a record, and returns their
 // sum.
-func (w *Watch) keep(id spans.TraceID, fails bool) int64 {
+func (w *Watch) keep(group uint16, fails bool) int64 {
 	p := &w.path
 	head, unit := p.head()
 	if fails {
 		head |= headFails
 	}
 	total := int64(0)
-	r := append(binary.LittleEndian.AppendUint16(w.record[:0], groupOf(id)), head)
+	r := append(binary.LittleEndian.AppendUint16(w.record[:0], group), head)
 	r = binary.AppendUvarint(r, uint64(len(p.touched)))
 	for _, i := range p.touched {
 		cut := uint64(0)
@@ -136,8 +147,15 @@ func (t *trip) read(b []byte, parts []int32) []byte {
 	return b
 }
 
-// uvarint reads what this package wrote itself.
+// uvarint reads what this package wrote itself; most numbers are small.
 func uvarint(b []byte) (uint64, []byte) {
+	if b[0] < 0x80 {
+		return uint64(b[0]), b[1:]
+	}
+	return longUvarint(b)
+}
+
+func longUvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	return v, b[n:]
 }

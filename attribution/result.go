@@ -103,8 +103,8 @@ type OutcomeCount struct {
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
 func (w *Watch) Result(q Query) Result {
 	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
-	for _, o := range Outcomes {
-		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.outcomes[o]})
+	for i, o := range Outcomes {
+		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})
 	}
 	r.Failures = w.failuresOf(q.Confidence)
 	if q.Biased {
@@ -165,8 +165,8 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
 		}
 		h.Excess = h.TailMean - h.BodyMean
-		if e := w.best[int32(i)]; e != nil {
-			h.Exemplars = e.inTail(s.from)
+		if i < len(w.best) {
+			h.Exemplars = w.best[i].inTail(s.from)
 		}
 		if s.seen[i] || h.Failures+h.AnyCut > 0 {
 			list = append(list, h)

@@ -35,12 +35,12 @@ func (s *spill) write(block []byte) (piece, error) {
 	return p, nil
 }
 
-func (s *spill) read(p piece) ([]byte, error) {
-	block := make([]byte, p.size)
+// read fills a block with a piece of its size.
+func (s *spill) read(p piece, block []byte) error {
 	if _, err := s.file.ReadAt(block, p.at); err != nil {
-		return nil, fmt.Errorf("reading lines that memory did not hold: %w", err)
+		return fmt.Errorf("reading lines that memory did not hold: %w", err)
 	}
-	return block, nil
+	return nil
 }
 
 // spillAll moves all lines to the file.
@@ -51,16 +51,22 @@ func (s *lineStore) spillAll() error {
 			return err
 		}
 	}
+	var together []byte
 	for i := range s.shelves {
 		shelf := &s.shelves[i]
+		together = together[:0]
 		for _, block := range shelf.blocks {
-			p, err := s.spill.write(block)
-			if err != nil {
-				return err
-			}
-			shelf.spilled = append(shelf.spilled, p)
+			together = append(together, block...)
 		}
-		shelf.blocks = nil
+		if len(together) == 0 {
+			continue
+		}
+		p, err := s.spill.write(together)
+		if err != nil {
+			return err
+		}
+		shelf.spilled = append(shelf.spilled, p)
+		shelf.empty()
 	}
 	s.held = 0
 	return nil

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
@@ -20,6 +21,13 @@ const (
 
 var bases = [...]Basis{CriticalPath, Containment, SerialSum}
 
+// The places of the bases in bases.
+const (
+	criticalPath = iota
+	containment
+	serialSum
+)
+
 // Outcome is how a whole trace ended.
 type Outcome string
 
@@ -36,17 +44,22 @@ const (
 // Outcomes lists them in the order of the reports.
 var Outcomes = [...]Outcome{Success, Partial, Failed, Cut}
 
+// success is the place of Success in Outcomes.
+const success = 0
+
+func (o Outcome) index() int { return slices.Index(Outcomes[:], o) }
+
 // Watch collects what traces and chains tell. Not safe for concurrent use: each
 // worker has its own.
 type Watch struct {
 	table    table
 	trips    []stretch // the first one is being written
 	total    quantile.Sample
+	totals   []int64 // that are not in it yet
 	counts   counts
-	outcomes map[Outcome]uint64
 	failures map[int32]uint64 // traces that fail, by the hop that is blamed
 	anyCut   map[int32]uint64 // traces with a cut, by the deepest one
-	best     map[int32]*exemplars
+	best     []exemplars      // by hop
 	kinds    map[hopKind]*period
 	queues   map[int32]*queue
 	lines    lineStore
@@ -68,6 +81,7 @@ type Watch struct {
 // counts is what was seen, in traces and chains.
 type counts struct {
 	measured  [len(bases)]uint64
+	outcomes  [len(Outcomes)]uint64
 	rootless  uint64 // no root that has a start and an end
 	loneLines uint64 // lines of hop logs without a chain's id
 	tooLong   uint64 // chains with more lines than can be nested
@@ -77,8 +91,8 @@ type counts struct {
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
 	return &Watch{
-		table: newTable(), trips: make([]stretch, 1), outcomes: map[Outcome]uint64{},
-		failures: map[int32]uint64{}, anyCut: map[int32]uint64{}, best: map[int32]*exemplars{},
+		table: newTable(), trips: make([]stretch, 1),
+		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
 		latest: map[int32]int64{}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
 	}
 }
@@ -101,7 +115,8 @@ func (w *Watch) Add(t *spans.Trace) {
 	w.path.reset(len(w.table.parts))
 	w.nodesOf(t)
 	w.path.walk(root)
-	w.count(t.ID, t.Name, fails, CriticalPath)
+	w.count(groupOf(t.ID), t.Name, fails, criticalPath)
+	w.flush()
 }
 
 // rootOf returns the root that lasted longest, of those the first: -1 if none
@@ -136,26 +151,36 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 	}
 }
 
-// count enters the path just walked.
-func (w *Watch) count(id spans.TraceID, name func() string, fails bool, basis Basis) {
-	total := w.keep(id, fails)
-	w.total.Add(total)
-	for i, b := range bases {
-		if b == basis {
-			w.counts.measured[i]++
-		}
+// count enters the path just walked. The caller flushes when it is done.
+func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {
+	total := w.keep(group, fails)
+	if w.totals = append(w.totals, total); len(w.totals) == mostTotals {
+		w.flush()
 	}
+	w.counts.measured[basis]++
 	if hop := w.largest(); hop >= 0 {
 		w.exemplarsOf(hop).consider(total, fails, name)
 	}
 }
 
+// mostTotals are entered at a time: many at once cost less.
+const mostTotals = 256
+
+func (w *Watch) flush() {
+	w.total.AddAll(w.totals)
+	w.totals = w.totals[:0]
+}
+
 // largest returns the hop that has most of the path just walked, of equal ones
 // the first by name; -1 for a trace that took no time.
 func (w *Watch) largest() int32 {
+	p := &w.path
+	if len(p.touched) == 1 && p.spent[p.touched[0]] > 0 {
+		return w.table.parts[p.touched[0]].hop
+	}
 	w.timesOf(&trip{})
-	for _, i := range w.path.touched {
-		w.addTime(w.table.parts[i].hop, w.path.spent[i])
+	for _, i := range p.touched {
+		w.addTime(w.table.parts[i].hop, p.spent[i])
 	}
 	best := w.largestOf()
 	w.clearTimes()
@@ -192,17 +217,14 @@ func (w *Watch) Merge(o *Watch) {
 	}
 	w.total.Merge(&o.total)
 	w.counts.add(&o.counts)
-	for outcome, n := range o.outcomes {
-		w.outcomes[outcome] += n
-	}
 	for hop, n := range o.failures {
 		w.failures[hops[hop]] += n
 	}
 	for hop, n := range o.anyCut {
 		w.anyCut[hops[hop]] += n
 	}
-	for hop, e := range o.best {
-		w.exemplarsOf(hops[hop]).merge(e)
+	for hop := range o.best {
+		w.exemplarsOf(hops[hop]).merge(&o.best[hop])
 	}
 	w.mergeObserved(o, hops)
 }
@@ -223,6 +245,9 @@ func (s stretch) renamed(parts []int32) stretch {
 func (c *counts) add(o *counts) {
 	for i := range c.measured {
 		c.measured[i] += o.measured[i]
+	}
+	for i := range c.outcomes {
+		c.outcomes[i] += o.outcomes[i]
 	}
 	c.rootless += o.rootless
 	c.loneLines += o.loneLines
