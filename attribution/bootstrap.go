@@ -26,14 +26,16 @@ const (
 type side struct {
 	index []int32   // of a group's unit, -1 for none
 	count []float64 // traces of each unit
-	cells []cellRow // by place among the hops that are resampled; the last: all
+	sums  [][]int64 // by place among the hops that are resampled, and unit; the last: all
+	cells []cell    // those that are not 0, by unit
+	ends  []int32   // where the cells of each unit end
 	draws []float64 // how often each unit was drawn
+	total []float64 // by place, of the units drawn
 }
 
-type cellRow struct {
-	sums  []int64 // by unit, until they are packed
-	units []int32
-	ns    []float64
+type cell struct {
+	row int32
+	ns  float64
 }
 
 func newSide(groups []uint32, traces uint64, hops int) *side {
@@ -41,7 +43,7 @@ func newSide(groups []uint32, traces uint64, hops int) *side {
 	if traces > mostUnits {
 		mask = mostUnits - 1
 	}
-	s := &side{index: make([]int32, len(groups)), cells: make([]cellRow, hops+1)}
+	s := &side{index: make([]int32, len(groups))}
 	units := make([]int32, mask+1)
 	for g, n := range groups {
 		if u := g & mask; n > 0 && units[u] == 0 {
@@ -55,56 +57,77 @@ func newSide(groups []uint32, traces uint64, hops int) *side {
 			s.count[s.index[g]] += float64(n)
 		}
 	}
-	s.draws = make([]float64, len(s.count))
-	for i := range s.cells {
-		s.cells[i].sums = make([]int64, len(s.count))
-	}
+	s.makeSums(hops + 1)
 	return s
 }
 
-func (s *side) add(t *trip, row int32, ns int64) {
-	c := &s.cells[row].sums[s.index[t.group]]
-	*c = plus(*c, ns)
-}
-
-// pack drops the units in which a hop has no time.
-func (s *side) pack() {
-	for i := range s.cells {
-		c := &s.cells[i]
-		for u, ns := range c.sums {
-			if ns != 0 {
-				c.units, c.ns = append(c.units, int32(u)), append(c.ns, float64(ns))
-			}
-		}
-		c.sums = nil
+func (s *side) makeSums(rows int) {
+	s.sums = make([][]int64, rows)
+	for i := range s.sums {
+		s.sums[i] = make([]int64, len(s.count))
 	}
 }
 
-// draw draws as many units as there are.
+// another returns a side with the same units for another goroutine to fill.
+func (s *side) another() *side {
+	o := &side{index: s.index, count: s.count}
+	o.makeSums(len(s.sums))
+	return o
+}
+
+func (s *side) add(t *trip, row int32, ns int64) {
+	sum := &s.sums[row][s.index[t.group]]
+	*sum = plus(*sum, ns)
+}
+
+func (s *side) merge(o *side) {
+	for row, sums := range o.sums {
+		for u, ns := range sums {
+			s.sums[row][u] = plus(s.sums[row][u], ns)
+		}
+	}
+}
+
+// pack makes cells of the sums.
+func (s *side) pack() {
+	for u := range s.count {
+		for row := range s.sums {
+			if ns := s.sums[row][u]; ns != 0 {
+				s.cells = append(s.cells, cell{int32(row), float64(ns)})
+			}
+		}
+		s.ends = append(s.ends, int32(len(s.cells)))
+	}
+	s.draws, s.total = make([]float64, len(s.count)), make([]float64, len(s.sums))
+	s.sums = nil
+}
+
+// draw draws as many units as there are, and adds up their traces and times.
 func (s *side) draw(r *rand.Rand) (traces float64) {
 	clear(s.draws)
 	for range s.draws {
 		s.draws[r.IntN(len(s.draws))]++
 	}
+	clear(s.total)
+	from := int32(0)
 	for u, n := range s.draws {
+		cells := s.cells[from:s.ends[u]]
+		from = s.ends[u]
+		if n == 0 {
+			continue
+		}
 		traces += n * s.count[u]
+		for _, c := range cells {
+			// The conversion keeps the product from being fused with the sum on
+			// some machines only.
+			s.total[c.row] += float64(c.ns * n)
+		}
 	}
 	return traces
 }
 
-// mean is that of a hop over the traces drawn.
-func (s *side) mean(row int, traces float64) float64 {
-	c, total := &s.cells[row], 0.0
-	for k, u := range c.units {
-		// The conversion keeps the product from being fused with the sum on some
-		// machines only.
-		total += float64(c.ns[k] * s.draws[u])
-	}
-	return total / traces
-}
-
 // shares sets the share of each listed hop, and its limits.
-func (s *split) shares(w *Watch, hops []Hop, confidence quantile.P) {
+func (s *split) shares(w *Watch, hops []Hop, q Query) {
 	whole := s.tail.total.float(s.tail.n) - s.body.total.float(s.body.n)
 	if s.tail.n == 0 || s.body.n == 0 || whole <= 0 {
 		return
@@ -114,9 +137,9 @@ func (s *split) shares(w *Watch, hops []Hop, confidence quantile.P) {
 		hops[i].Share = &share
 	}
 	chosen := s.resampled(hops)
-	limits := s.resample(w, chosen)
+	limits := s.resample(w, chosen, q.Jobs)
 	for row, i := range chosen {
-		if lower, upper, ok := interval(limits[row], confidence); ok {
+		if lower, upper, ok := interval(limits[row], q.Confidence); ok {
 			hops[i].Lower, hops[i].Upper = &lower, &upper
 		}
 	}
@@ -134,23 +157,38 @@ func (s *split) resampled(hops []Hop) []int {
 
 // resample draws both sides again and again and returns the shares that come out
 // for each of the chosen hops. A draw whose tail is no slower gives NaN.
-func (s *split) resample(w *Watch, chosen []int) [][]float64 {
+func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
 	row := make([]int32, len(w.table.hops))
 	for k, i := range chosen {
 		row[s.listed[i]] = int32(k) + 1
 	}
-	tail, body := newSide(s.groups[0], s.tail.n, len(chosen)), newSide(s.groups[1], s.body.n, len(chosen))
-	w.each(func(t *trip) {
+	tails, bodies := []*side{newSide(s.groups[0], s.tail.n, len(chosen))}, []*side{newSide(s.groups[1], s.body.n, len(chosen))}
+	n := min(w.readers(jobs), 1+mostResampled/(1+len(chosen)))
+	w.sideBySide(n, func(i int) func(*trip) {
+		if i > 0 {
+			tails, bodies = append(tails, tails[0].another()), append(bodies, bodies[0].another())
+		}
+		return s.filler(w, tails[i], bodies[i], row)
+	})
+	for i := 1; i < n; i++ {
+		tails[0].merge(tails[i])
+		bodies[0].merge(bodies[i])
+	}
+	tails[0].pack()
+	bodies[0].pack()
+	return drawn(tails[0], bodies[0], len(chosen))
+}
+
+// filler returns what adds trips to the sides.
+func (s *split) filler(w *Watch, tail, body *side, row []int32) func(*trip) {
+	return func(t *trip) {
 		if s.inTail(t) {
 			w.fill(tail, t, row)
 		}
 		if s.inBody(t) {
 			w.fill(body, t, row)
 		}
-	})
-	tail.pack()
-	body.pack()
-	return drawn(tail, body, len(chosen))
+	}
 }
 
 func (w *Watch) fill(s *side, t *trip, row []int32) {
@@ -159,7 +197,7 @@ func (w *Watch) fill(s *side, t *trip, row []int32) {
 			s.add(t, k-1, e.ns)
 		}
 	}
-	s.add(t, int32(len(s.cells)-1), t.total)
+	s.add(t, int32(len(s.sums)-1), t.total)
 }
 
 func drawn(tail, body *side, hops int) [][]float64 {
@@ -167,11 +205,11 @@ func drawn(tail, body *side, hops int) [][]float64 {
 	r := rand.New(rand.NewPCG(seedHi, seedLo))
 	for range resamples {
 		n, m := tail.draw(r), body.draw(r)
-		whole := tail.mean(hops, n) - body.mean(hops, m)
+		whole := tail.total[hops]/n - body.total[hops]/m
 		for h := range shares {
 			share := math.NaN()
 			if whole > 0 {
-				share = (tail.mean(h, n) - body.mean(h, m)) / whole
+				share = (tail.total[h]/n - body.total[h]/m) / whole
 			}
 			shares[h] = append(shares[h], share)
 		}

@@ -3,6 +3,8 @@ package attribution
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -113,15 +115,50 @@ func hashOf(id spans.TraceID) uint64 {
 
 // each calls visit with every trip; what it gets is good until it returns.
 func (w *Watch) each(visit func(*trip)) {
-	var t trip
-	for i := range w.trips {
-		s := &w.trips[i]
-		for _, block := range s.blocks {
-			for len(block) > 0 {
-				block = t.read(block, s.parts)
-				visit(&t)
+	w.sideBySide(1, func(int) func(*trip) { return visit })
+}
+
+// sideBySide is each on n goroutines, which take one block after the other;
+// visitor makes what each of them calls.
+func (w *Watch) sideBySide(n int, visitor func(i int) func(*trip)) {
+	blocks := w.written()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for i := range n {
+		visit := visitor(i)
+		group.Go(func() {
+			var t trip
+			for k := next.Add(1); k <= int64(len(blocks)); k = next.Add(1) {
+				t.visitAll(blocks[k-1], visit)
 			}
+		})
+	}
+	group.Wait()
+}
+
+// written is a block of records.
+type written struct {
+	block []byte
+	parts []int32 // of its stretch
+}
+
+// written lists all blocks.
+func (w *Watch) written() (list []written) {
+	for _, s := range w.trips {
+		for _, block := range s.blocks {
+			list = append(list, written{block, s.parts})
 		}
+	}
+	return list
+}
+
+// readers is how many goroutines are worth while, of at most jobs.
+func (w *Watch) readers(jobs int) int { return max(1, min(jobs, len(w.written()))) }
+
+func (t *trip) visitAll(b written, visit func(*trip)) {
+	for rest := b.block; len(rest) > 0; {
+		rest = t.read(rest, b.parts)
+		visit(t)
 	}
 }
 

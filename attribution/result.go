@@ -20,6 +20,7 @@ type Query struct {
 	// failures are counted. Weighted tells that they stand for different numbers
 	// of others, which is not taken into account.
 	Biased, Weighted bool
+	Jobs             int // goroutines to use; the result is the same for any number
 	MaxHops          int // most hops to list, those with the largest excess; 0 for all
 }
 
@@ -173,7 +174,7 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 			s.listed = append(s.listed, int32(i))
 		}
 	}
-	s.shares(w, list, q.Confidence)
+	s.shares(w, list, q)
 	return list
 }
 

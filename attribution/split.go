@@ -22,6 +22,12 @@ func (s *sum) add(ns int64) {
 	s.hi += carry
 }
 
+func (s *sum) merge(o sum) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, o.lo, 0)
+	s.hi += o.hi + carry
+}
+
 // mean is rounded half up, 0 of nothing.
 func (s sum) mean(n uint64) int64 {
 	if n == 0 {
@@ -47,6 +53,8 @@ type split struct {
 	largest    []uint64 // tail traces by their largest hop
 	listed     []int32  // hops of the result, in its order
 	groups     [2][]uint32
+	times      hopTimes // of the trip at hand
+	tops       []top    // by hop
 }
 
 func (s *split) inTail(t *trip) bool { return t.total >= s.from || t.fails }
@@ -62,82 +70,94 @@ var (
 // takes the p99 of each hop.
 func (w *Watch) split(q Query, r *Result) *split {
 	r.EndToEnd = quantile.Summarize(quantile.Union{&w.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
-	s := &split{
-		cut: make([]bool, len(w.table.hops)), seen: make([]bool, len(w.table.hops)), largest: make([]uint64, len(w.table.hops)),
-		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
-	}
-	s.tail.hops, s.body.hops = make([]sum, len(w.table.hops)), make([]sum, len(w.table.hops))
+	var from, to int64
 	if v := r.EndToEnd.Quantiles; v != nil {
-		s.from, s.to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
+		from, to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
 	}
-	tops := newTops(len(w.table.hops), r.EndToEnd.N)
-	w.each(func(t *trip) {
-		times := w.timesOf(t)
-		for _, hop := range w.hopsOn {
-			s.seen[hop] = true
-			tops[hop].add(times[hop])
-		}
-		w.place(s, t, times)
-		w.clearTimes()
+	parts := make([]*split, w.readers(q.Jobs))
+	w.sideBySide(len(parts), func(i int) func(*trip) {
+		parts[i] = newSplit(&w.table, r.EndToEnd.N, from, to)
+		return parts[i].visit
 	})
-	r.SumOfP99 = sumOfP99(tops)
+	s := parts[0]
+	for _, o := range parts[1:] {
+		s.merge(o)
+	}
+	r.SumOfP99 = sumOfP99(s.tops)
 	r.Tail = Side{s.tail.n, s.from, s.tail.total.mean(s.tail.n)}
 	r.Body = Side{s.body.n, s.to, s.body.total.mean(s.body.n)}
 	r.Excess = r.Tail.Mean - r.Body.Mean
 	return s
 }
 
-// timesOf adds up the entries of a trip by hop, in room that clearTimes empties;
-// hopsOn lists them.
-func (w *Watch) timesOf(t *trip) []int64 {
-	for len(w.perHop) < len(w.table.hops) {
-		w.perHop, w.isOn = append(w.perHop, 0), append(w.isOn, false)
+func newSplit(t *table, traces uint64, from, to int64) *split {
+	hops := len(t.hops)
+	return &split{
+		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
+		cut: make([]bool, hops), seen: make([]bool, hops), largest: make([]uint64, hops),
+		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
+		times:  hopTimes{table: t}, tops: newTops(hops, traces),
 	}
-	w.hopsOn = w.hopsOn[:0]
-	for _, e := range t.entries {
-		w.addTime(w.table.parts[e.part].hop, e.ns)
-	}
-	return w.perHop
 }
 
-func (w *Watch) addTime(hop int32, ns int64) {
-	if !w.isOn[hop] {
-		w.isOn[hop] = true
-		w.hopsOn = append(w.hopsOn, hop)
+func (s *split) visit(t *trip) {
+	s.times.of(t)
+	for _, hop := range s.times.hops {
+		s.seen[hop] = true
+		s.tops[hop].add(s.times.perHop[hop])
 	}
-	w.perHop[hop] += ns
-}
-
-func (w *Watch) clearTimes() {
-	for _, hop := range w.hopsOn {
-		w.perHop[hop], w.isOn[hop] = 0, false
-	}
+	s.place(t)
+	s.times.clear()
 }
 
 // place adds a trip to the side it belongs to, or to both, where the tail begins
 // at a time that the body has too.
-func (w *Watch) place(s *split, t *trip, times []int64) {
+func (s *split) place(t *trip) {
 	if s.inTail(t) {
 		s.groups[0][t.group]++
-		s.tail.add(t, w.hopsOn, times)
-		if hop := w.largestOf(); hop >= 0 {
+		s.tail.add(t, &s.times)
+		if hop := s.times.largest(); hop >= 0 {
 			s.largest[hop]++
 		}
 		for _, e := range t.entries {
-			hop := w.table.parts[e.part].hop
+			hop := s.times.table.parts[e.part].hop
 			s.cut[hop] = s.cut[hop] || e.cut
 		}
 	}
 	if s.inBody(t) {
 		s.groups[1][t.group]++
-		s.body.add(t, w.hopsOn, times)
+		s.body.add(t, &s.times)
 	}
 }
 
-func (s *sums) add(t *trip, hops []int32, times []int64) {
+// merge adds what another goroutine found in other traces.
+func (s *split) merge(o *split) {
+	s.tail.merge(&o.tail)
+	s.body.merge(&o.body)
+	for i := range s.seen {
+		s.cut[i], s.seen[i] = s.cut[i] || o.cut[i], s.seen[i] || o.seen[i]
+		s.largest[i] += o.largest[i]
+		s.tops[i].merge(&o.tops[i])
+	}
+	for side := range s.groups {
+		for g, n := range o.groups[side] {
+			s.groups[side][g] += n
+		}
+	}
+}
+
+func (s *sums) add(t *trip, times *hopTimes) {
 	s.n++
 	s.total.add(t.total)
-	for _, hop := range hops {
-		s.hops[hop].add(times[hop])
+	for _, hop := range times.hops {
+		s.hops[hop].add(times.perHop[hop])
+	}
+}
+
+func (s *sums) merge(o *sums) {
+	s.n += o.n
+	s.total.merge(o.total)
+	for i := range s.hops {
+		s.hops[i].merge(o.hops[i])
 	}
 }

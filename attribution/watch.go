@@ -72,9 +72,7 @@ type Watch struct {
 	retried []bool
 	latest  map[int32]int64 // start of the last retry, by the hop's index
 	parents []int32
-	perHop  []int64 // by hop, of one trace
-	isOn    []bool  // by hop: it is in hopsOn
-	hopsOn  []int32
+	times   hopTimes
 	chain   chain
 }
 
@@ -178,31 +176,14 @@ func (w *Watch) largest() int32 {
 	if len(p.touched) == 1 && p.spent[p.touched[0]] > 0 {
 		return w.table.parts[p.touched[0]].hop
 	}
-	w.timesOf(&trip{})
+	w.times.table = &w.table
+	w.times.of(&trip{})
 	for _, i := range p.touched {
-		w.addTime(w.table.parts[i].hop, p.spent[i])
+		w.times.add(w.table.parts[i].hop, p.spent[i])
 	}
-	best := w.largestOf()
-	w.clearTimes()
+	best := w.times.largest()
+	w.times.clear()
 	return best
-}
-
-// largestOf is largest for the times that timesOf left.
-func (w *Watch) largestOf() int32 {
-	best := int32(-1)
-	for _, hop := range w.hopsOn {
-		if w.perHop[hop] > 0 && (best < 0 || w.larger(hop, best)) {
-			best = hop
-		}
-	}
-	return best
-}
-
-func (w *Watch) larger(a, b int32) bool {
-	if w.perHop[a] != w.perHop[b] {
-		return w.perHop[a] > w.perHop[b]
-	}
-	return byHop(w.table.hops[a], w.table.hops[b]) < 0
 }
 
 // plus returns a + b, which are not negative, at most the largest int64. Sums

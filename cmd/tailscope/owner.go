@@ -76,7 +76,7 @@ func parseLabel(s string) (quantile.P, error) {
 
 func (p *plan) ownerQuery(v sampling.Verdict) attribution.Query {
 	return attribution.Query{
-		Quantiles: p.quantiles, TailFrom: p.owner.tailFrom, Confidence: p.confidence, MaxHops: p.maxHops,
+		Quantiles: p.quantiles, TailFrom: p.owner.tailFrom, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted,
 	}
 }
