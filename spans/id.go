@@ -32,10 +32,19 @@ func ParseTraceID(text []byte) (id TraceID, opaque bool) {
 	if hi, lo, ok := number(text); ok {
 		return TraceID{hi, lo}, false
 	}
-	h := fnv.New128a()
-	h.Write(text)
-	sum := h.Sum(nil)
-	return TraceID{bigEndian(sum[:8]), bigEndian(sum[8:])}, true
+	return textHash(text), true
+}
+
+// textHash is the 128-bit FNV-1a hash; the one of the standard library allocates.
+func textHash(text []byte) TraceID {
+	const low, shift = 0x13b, 24 // its prime is 2^88 + low
+	h := TraceID{0x6c62272e07bb0142, 0x62b821756295c58d}
+	for _, c := range text {
+		h.Lo ^= uint64(c)
+		hi, lo := bits.Mul64(low, h.Lo)
+		h = TraceID{hi + h.Lo<<shift + low*h.Hi, lo}
+	}
+	return h
 }
 
 // ParseSpanID reads a span id as written in JSON.
