@@ -172,19 +172,33 @@ func (d *day) moment(b []byte) (ns int64, ok bool) {
 		return 0, false
 	}
 	ns = d.ns + int64(hour*3600+minute*60+second)*int64(time.Second)
-	rest := b[19:]
-	if rest[0] == '.' {
-		rest = rest[1:]
-		unit := int64(time.Second) / 10
-		for len(rest) > 0 && rest[0]-'0' <= 9 && unit > 0 {
-			ns += unit * int64(rest[0]-'0')
-			rest, unit = rest[1:], unit/10
-		}
-		if unit == int64(time.Second)/10 {
+	fraction, ok := decimals(b[19 : len(b)-1])
+	return ns + fraction, ok && b[len(b)-1] == 'Z'
+}
+
+// decimals reads a point and one to nine decimals of a second, or nothing.
+func decimals(b []byte) (ns int64, ok bool) {
+	if len(b) == 0 {
+		return 0, true
+	}
+	if len(b) < 2 || len(b) > 10 || b[0] != '.' {
+		return 0, false
+	}
+	rest, unit := b[1:], int64(time.Second)/10
+	if len(rest) >= 8 {
+		v, digits := eightDigits(eight(rest))
+		if !digits {
 			return 0, false
 		}
+		ns, rest, unit = int64(v)*10, rest[8:], 1
 	}
-	return ns, string(rest) == "Z"
+	for _, d := range rest {
+		if d-'0' > 9 {
+			return 0, false
+		}
+		ns, unit = ns+unit*int64(d-'0'), unit/10
+	}
+	return ns, true
 }
 
 // twoDigits reads two digits, more than 99 where they are none.

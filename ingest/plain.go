@@ -261,7 +261,17 @@ func (p *plain) readTime(raw []byte, unit Unit) bool {
 // plainID reports whether an id is used as it stands, for sure: it is no
 // placeholder, for none has a digit but 0, and no traceparent.
 func plainID(id []byte) bool {
-	return trimmed(id) && len(id) != 55 && bytes.ContainsAny(id, "123456789")
+	return trimmed(id) && len(id) != 55 && hasDigit(id)
+}
+
+// hasDigit reports whether one of the digits 1 to 9 is in an id; most end in one.
+func hasDigit(id []byte) bool {
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]-'1' < 9 {
+			return true
+		}
+	}
+	return false
 }
 
 // trimmed reports whether a name has no blanks around it, for sure.

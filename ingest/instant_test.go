@@ -1,0 +1,33 @@
+package ingest
+
+import "testing"
+
+// What is read as a time of the date before is what the long way reads.
+func FuzzTimesOfOneDateAgreeWithTheLongWay(f *testing.F) {
+	for _, clock := range []string{
+		"T12:34:56Z", "T00:00:00.000000001Z", "T23:59:59.999999999Z", "T12:34:56.5Z", "T12:34:56.12345678Z", "T12:34:56.123456Z",
+		"T12:34:56.1234567891Z", "T12:34:56.Z", "T12:34:56.1234567xZ", "T12:34:56.12345678xZ", "T24:00:00Z", "T12:34:56", "T12:34:56.5+01:00", " 12:34:56.25Z", "T12:34:56,25Z",
+	} {
+		f.Add(clock)
+	}
+	f.Fuzz(func(t *testing.T, clock string) {
+		var d day
+		d.remember([]byte("2024-02-29T01:02:03Z"), 1709168523e9)
+		text := []byte("2024-02-29" + clock)
+		got, ok := d.moment(text)
+		want, err := parseMoment(text, NoUnitGiven)
+		if ok && (err != nil || got != want.ns) {
+			t.Errorf("%s: %d, want %d (error %v)", text, got, want.ns, err)
+		}
+	})
+}
+
+func TestTimesOfOneDateTakeTheShortWay(t *testing.T) {
+	var d day
+	d.remember([]byte("2024-02-29T01:02:03Z"), 1709168523e9)
+	for clock, want := range map[string]int64{"00:00:00Z": 0, "00:00:01.5Z": 1.5e9, "00:01:00.12345678Z": 60.12345678e9, "01:00:00.000000001Z": 3600e9 + 1} {
+		if got, ok := d.moment([]byte("2024-02-29T" + clock)); !ok || got-1709164800e9 != want {
+			t.Errorf("%s: %d, %v", clock, got-1709164800e9, ok)
+		}
+	}
+}
