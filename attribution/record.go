@@ -77,14 +77,14 @@ func (w *Watch) keep(group uint16, fails bool) int64 {
 	}
 	total := int64(0)
 	r := append(binary.LittleEndian.AppendUint16(w.record[:0], group), head)
-	r = binary.AppendUvarint(r, uint64(len(p.touched)))
+	r = appendUvarint(r, uint64(len(p.touched)))
 	for _, i := range p.touched {
 		cut := uint64(0)
 		if p.cut[i] {
 			cut = 1
 		}
-		r = binary.AppendUvarint(r, uint64(i)<<1|cut)
-		r = binary.AppendUvarint(r, uint64(p.spent[i]/unit))
+		r = appendUvarint(r, uint64(i)<<1|cut)
+		r = appendUvarint(r, uint64(p.spent[i]/unit))
 		total += p.spent[i]
 	}
 	w.record = r
@@ -182,17 +182,4 @@ func (t *trip) read(b []byte, parts []int32) []byte {
 		t.entries = append(t.entries, e)
 	}
 	return b
-}
-
-// uvarint reads what this package wrote itself; most numbers are small.
-func uvarint(b []byte) (uint64, []byte) {
-	if b[0] < 0x80 {
-		return uint64(b[0]), b[1:]
-	}
-	return longUvarint(b)
-}
-
-func longUvarint(b []byte) (uint64, []byte) {
-	v, n := binary.Uvarint(b)
-	return v, b[n:]
 }

@@ -50,7 +50,7 @@ func appendID(b []byte, id spans.TraceID, opaque bool, text []byte) []byte {
 		b = append(b, 0)
 		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, id.Hi), id.Lo)
 	}
-	return append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
+	return append(appendUvarint(b, uint64(len(text))+1), text...)
 }
 
 // line adds a line of a batch to the record.
@@ -62,7 +62,7 @@ func (r *runRecord) line(batch *spans.Batch, i int, hop int32) {
 		flags = byte(hop) << hopShift
 	} else {
 		flags = farHop << hopShift
-		b = binary.AppendUvarint(b, uint64(hop-farHop))
+		b = appendUvarint(b, uint64(hop-farHop))
 	}
 	if ended := byte(batch.Outcome[i] | batch.CutBy[i]<<2); ended != 0 || batch.Failure[i] != 0 {
 		flags |= flagEnded
@@ -72,10 +72,10 @@ func (r *runRecord) line(batch *spans.Batch, i int, hop int32) {
 		flags |= flagMicros
 		duration /= 1000
 	}
-	b = binary.AppendUvarint(b, uint64(duration))
+	b = appendUvarint(b, uint64(duration))
 	if start, timed := batch.Start(i); timed {
 		flags |= flagTimed
-		b = binary.AppendVarint(b, start-r.start) // where it overflows, so does its inverse
+		b = appendUvarint(b, zigzag(start-r.start)) // where it overflows, so does its inverse
 		r.begun(start)
 	}
 	b[r.flags] = flags
@@ -168,7 +168,7 @@ func (l *loaded) readLines(b []byte, hops []int32, start int64) (rest []byte, fi
 		if flags&flagTimed != 0 {
 			var distance uint64
 			distance, b = uvarint(b)
-			before += int64(distance>>1) ^ -int64(distance&1)
+			before += unzigzag(distance)
 			one.start, one.timed = before, true
 			if !begun {
 				start, begun = before, true
