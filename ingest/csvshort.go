@@ -83,8 +83,10 @@ func lineEnd(b []byte) int {
 // cell reads the cell at b[i:] and returns where it ends, -1 where it is not
 // plain.
 func (r *shortRows) cell(f *plainField, b []byte, i int) int {
-	if n, digits := shortWhole(b, i); digits > 0 && r.ends(b[i+digits]) && r.plain.whole(f, n) {
-		return i + digits
+	if f.counts() {
+		if n, digits := shortWhole(b, i); digits > 0 && r.ends(b[i+digits]) && r.plain.whole(f, n) {
+			return i + digits
+		}
 	}
 	end := r.cellEnd(b, i)
 	if end < 0 || !r.plain.other(f, text, b[i:end]) {

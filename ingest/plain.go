@@ -84,6 +84,9 @@ type plainField struct {
 	fine  []byte // the last value whose verdict was that the attempt completed
 }
 
+// counts reports whether the value may be a number that is needed.
+func (f *plainField) counts() bool { return f.part >= durationPart && f.part < verdictPart }
+
 // plain is the short way for records with the same keys in the same order.
 type plain struct {
 	fields []plainField
