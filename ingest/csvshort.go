@@ -100,12 +100,11 @@ func (r *shortRows) ends(c byte) bool { return c == r.header.comma || c < ' ' }
 // cellEnd returns the index of the first comma, quote or control character, -1
 // where there is none; see notPlain.
 func (r *shortRows) cellEnd(b []byte, i int) int {
-	const low, high = 0x0101010101010101, 0x8080808080808080
+	separators := lowBits * uint64(r.header.comma)
 	for ; i+8 <= len(b); i += 8 {
 		word := binary.LittleEndian.Uint64(b[i:])
-		quotes, commas := word^(low*'"'), word^(low*uint64(r.header.comma))
-		found := (quotes-low)&^quotes | (commas-low)&^commas | (word-low*' ')&^word
-		if found &= high; found != 0 {
+		commas := word ^ separators
+		if found := quoteOrControl(word) | (commas-lowBits)&^commas&highBits; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}

@@ -303,12 +303,18 @@ func plainRun(b []byte) (n int) {
 
 // notPlain sets the top bit of those of eight bytes that end a plain run. x-1
 // borrows from the top bit of exactly those bytes that are 0, and of bytes above
-// such a one, so the lowest hit is always a true one.
+// such a one, so the lowest hit is always a true one. A quote, 0x22, with its
+// second bit turned over is 0x20, and control characters stay below that: one
+// comparison finds both.
 func notPlain(word uint64) uint64 {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	quotes, slashes := word^(low*'"'), word^(low*'\\')
-	found := (quotes-low)&^quotes | (slashes-low)&^slashes | (word-low*' ')&^word
-	return found & high
+	slashes := word ^ (lowBits * '\\')
+	return quoteOrControl(word) | (slashes-lowBits)&^slashes&highBits
+}
+
+// quoteOrControl sets the top bit of quotes and control characters, as notPlain.
+func quoteOrControl(word uint64) uint64 {
+	turned := word ^ lowBits*2
+	return (turned - lowBits*0x21) &^ turned & highBits
 }
 
 // escapeLength is the length of the escape after its backslash, 0 if it is none.
