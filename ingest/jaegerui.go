@@ -166,10 +166,10 @@ func (j *jaegerReader) field(name []byte) (err error) {
 func (j *jaegerReader) named(id []byte) error {
 	f := &j.has
 	switch {
-	case j.isWaiting && f.processID != nil:
+	case j.isWaiting && f.hasProcessID:
 		return errUnusual
 	case j.isWaiting:
-		f.processID = id
+		f.processID, f.hasProcessID = id, true
 	case f.process.service == nil:
 		f.process = j.processes.get(id)
 	}

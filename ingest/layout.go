@@ -97,7 +97,7 @@ func (a *layouts) read(s *jsonScanner, b []byte) (n int, short *plain) {
 
 // miss is told of an accepted line that no layout fitted.
 func (a *layouts) miss(d *ndjson, line []byte) {
-	if a.misses++; a.misses < a.wait {
+	if a.misses++; a.misses < a.wait || len(line) > longestLine {
 		return
 	}
 	a.misses = 0
@@ -156,6 +156,9 @@ func (l *learner) member(name []byte) error {
 }
 
 func (l *learner) value(key *keyInfo) error {
+	if len(l.slots) == mostSlots {
+		return errTooMany
+	}
 	before := newPhrase(l.line[l.from:l.s.i])
 	kind, _, err := l.s.any()
 	if kind == boolTrue {
@@ -166,7 +169,17 @@ func (l *learner) value(key *keyInfo) error {
 	return err
 }
 
-var errCounts = errors.New("an object or array that counts by being there")
+// A line with more values, or longer in bytes, is not of a log whose lines are
+// alike.
+const (
+	mostSlots   = 256
+	longestLine = 64 << 10
+)
+
+var (
+	errCounts  = errors.New("an object or array that counts by being there")
+	errTooMany = errors.New("too many values")
+)
 
 // repeated reports whether a key comes twice.
 func repeated(slots []slot) bool {
@@ -241,7 +254,7 @@ func (at *slot) scan(s *jsonScanner, b []byte, i int) (kind valueKind, raw []byt
 		return mark(b[i:], i)
 	}
 	if at.kind == composite { // blanks in it must not reach into the next line
-		b = b[:i+bytes.IndexByte(b[i:], '\n')+1]
+		b = b[:i+bytes.IndexByte(b[i:min(len(b), i+longestLine)], '\n')+1]
 	}
 	s.b, s.i, s.depth = b, i, at.depth
 	kind, raw, err := s.any()

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,4 +179,37 @@ func TestALayoutIsLearnedInPlaceOfAnOldOne(t *testing.T) {
 	}
 	d := bothWays(t, how{columns: &plainColumns}, b.String())
 	same(t, "rows", len(d.rows), 20*2*learnAgain)
+}
+
+// Learning must not cost more than reading: a line of very many values, or a very
+// long one, has no layout.
+func TestALineOfVeryManyValuesHasNoLayout(t *testing.T) {
+	for name, more := range map[string]struct {
+		fields  string
+		learned bool
+	}{
+		"some":   {strings.Repeat(`,"k":[1]`, 1), true},
+		"many":   {manyKeys(mostSlots - 2), true},
+		"more":   {manyKeys(mostSlots - 1), false},
+		"longer": {`,"k":"` + strings.Repeat("x", longestLine) + `"`, false},
+	} {
+		config := how{}.config(t)
+		d := newNDJSON(config.Fields, plainColumns)
+		line := []byte(`{"hop":"a","duration_ms":1` + more.fields + "}\n")
+		d.layouts.miss(d, line)
+		same(t, name, d.layouts.list[0] != nil, more.learned)
+		if more.learned {
+			n, short := d.layouts.read(&d.scanner, slices.Concat(line, line))
+			same(t, name+": length", n, len(line))
+			same(t, name+": plain", short != nil, true)
+		}
+	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`,"k` + strconv.Itoa(i) + `":[]`)
+	}
+	return b.String()
 }

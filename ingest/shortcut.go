@@ -160,11 +160,12 @@ func (m *tagMemos) expected(b []byte) *tagMemo {
 	return k
 }
 
-// found notes that the key came next; keys has what is known of it.
+// found notes that the key came next; keys has what is known of it. The key of
+// warnings has no memo: an OTLP span reads it as more than a tag.
 func (m *tagMemos) found(key []byte, keys *keyCache) {
 	k := m.seen[string(key)]
 	if k == nil {
-		if len(m.seen) >= maxCachedKeys || plainRun(key) < len(key) {
+		if len(m.seen) >= maxCachedKeys || plainRun(key) < len(key) || string(key) == warningsKey {
 			m.last = &m.root
 			return
 		}

@@ -62,6 +62,12 @@ func TestShortcutsChangeNothing(t *testing.T) {
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`],}]}`)
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`]},{"traceID":"1","spans":[]}]}`)
 	alike(t, strings.ReplaceAll(otlpUsual, "]}]}\n", "],}]}\n"))
+	const nameless = `,"processes":{"":{"serviceName":"empty"},"p1":{"serviceName":"one"}}}`
+	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1",`, "", 1)+`]`+nameless)
+	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1"`, `"processID":null,"processID":"p1"`, 1)+`]`+nameless)
+	adjusted := `{"key":"` + warningsKey + `","value":{"stringValue":"adjusted by 80us"}}`
+	alike(t, `{"data":[`+usualTrace("7", usualSpan("7", "8", "", `{"key":"`+warningsKey+`","type":"string","value":"x"}`, ""))+"]}\n"+
+		strings.Replace(otlpUsual, `"attributes":[{"key":"http`, `"attributes":[`+adjusted+`,{"key":"http`, 1))
 	for _, usual := range []string{usualInput(), strings.Repeat(otlpUsual, 3)} {
 		alike(t, usual)
 		alike(t, strings.ReplaceAll(usual, ":", ": "))

@@ -145,7 +145,9 @@ func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
 			return false
 		}
 		for i := range j.waits {
-			j.waits[i].process = j.processes.get(j.waits[i].processID)
+			if w := &j.waits[i]; w.hasProcessID {
+				w.process = j.processes.get(w.processID)
+			}
 		}
 		return true
 	})

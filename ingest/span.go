@@ -57,7 +57,8 @@ type spanFields struct {
 	kind              spans.Kind
 	process           process
 	processID         []byte // while the processes are not read yet
-	shift             int64  // ns, as exporters' warnings say
+	hasProcessID      bool
+	shift             int64 // ns, as exporters' warnings say
 	shifted           bool
 	digest            uint64
 }

@@ -10,9 +10,11 @@ type waiting struct {
 	row       spans.Row
 	operation []byte
 	kind      spans.Kind
-	processID []byte // where the process is not known yet
 	process   process
 	digest    uint64
+	// The name of a process that is not known yet.
+	processID    []byte
+	hasProcessID bool
 }
 
 // waiting hands on the spans for which read called wait, unless it returns false:
@@ -49,7 +51,8 @@ func (r *spanReader) wait(at int) bool {
 	}
 	r.judge()
 	f := &r.has
-	w.operation, w.kind, w.processID, w.process, w.digest = f.operation, f.kind, f.processID, f.process, f.digest
+	w.operation, w.kind, w.process, w.digest = f.operation, f.kind, f.process, f.digest
+	w.processID, w.hasProcessID = f.processID, f.hasProcessID
 	return true
 }
 

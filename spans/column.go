@@ -1,6 +1,8 @@
 package spans
 
 import (
+	"math/bits"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
@@ -167,7 +169,7 @@ func (c *blobs) set(row int, v []byte) {
 
 func (c *blobs) grow(n int) {
 	if c.used+n > c.bytes.Len() {
-		c.bytes.Resize(max(2*c.bytes.Len(), c.used+n, 4096))
+		c.bytes.Resize(max(1<<bits.Len(uint(c.used+n-1)), 4096)) // few lengths, so that buffers can be used again
 	}
 }
 

@@ -15,15 +15,19 @@ type recycler struct {
 
 	mu     sync.Mutex
 	free   map[int][][]byte // by length
+	held   int              // bytes in free
 	closed bool
 }
 
 // mostFree is how many buffers of one length wait: those of two batches.
 const mostFree = 32
 
-// longestFree is the longest buffer that waits: texts may be far longer than
-// those of the next batch.
-const longestFree = 1 << 20
+// Texts may be far longer than those of the next batch: neither a buffer of more
+// than longestFree bytes waits, nor do all together hold more than mostHeld.
+const (
+	longestFree = 1 << 20
+	mostHeld    = 8 << 20
+)
 
 func newRecycler(mem memory.Allocator) *recycler {
 	return &recycler{mem: mem, free: map[int][][]byte{}}
@@ -39,6 +43,7 @@ func (r *recycler) Allocate(size int) []byte {
 	}
 	last := list[len(list)-1]
 	r.free[size] = list[:len(list)-1]
+	r.held -= size
 	return last
 }
 
@@ -54,8 +59,9 @@ func (r *recycler) Reallocate(size int, b []byte) []byte {
 func (r *recycler) Free(b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if list := r.free[len(b)]; !r.closed && len(b) > 0 && len(b) <= longestFree && len(list) < mostFree {
+	if list := r.free[len(b)]; !r.closed && len(b) > 0 && len(b) <= longestFree && len(list) < mostFree && r.held+len(b) <= mostHeld {
 		r.free[len(b)] = append(list, b)
+		r.held += len(b)
 		return
 	}
 	r.mem.Free(b)

@@ -38,3 +38,24 @@ func TestBatchesUseReleasedBuffersAgain(t *testing.T) {
 	last.Release()
 	mem.AssertSize(t, 0)
 }
+
+// Whatever the lengths of texts, what waits to be used again is bounded.
+func TestBuffersThatWaitAreBounded(t *testing.T) {
+	r := newRecycler(memory.DefaultAllocator)
+	for size := 64; size < longestFree; size += 512 {
+		r.Free(r.Allocate(size))
+		if r.held > mostHeld {
+			t.Fatalf("%d bytes wait", r.held)
+		}
+	}
+	if r.held < mostHeld/2 {
+		t.Errorf("only %d bytes wait", r.held)
+	}
+	held := 0
+	for size, list := range r.free {
+		held += size * len(list)
+	}
+	if held != r.held {
+		t.Errorf("%d bytes wait, %d are counted", held, r.held)
+	}
+}
