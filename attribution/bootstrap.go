@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/tailscope/tailscope/quantile"
 )
@@ -29,8 +30,7 @@ type side struct {
 	sums  [][]int64 // by place among the hops that are resampled, and unit; the last: all
 	cells []cell    // those that are not 0, by unit
 	ends  []int32   // where the cells of each unit end
-	draws []float64 // how often each unit was drawn
-	total []float64 // by place, of the units drawn
+	draws []uint16  // how often each unit was drawn, for one resample after the other
 }
 
 type cell struct {
@@ -98,29 +98,36 @@ func (s *side) pack() {
 		}
 		s.ends = append(s.ends, int32(len(s.cells)))
 	}
-	s.draws, s.total = make([]float64, len(s.count)), make([]float64, len(s.sums))
-	s.sums = nil
+	s.draws = make([]uint16, resamples*len(s.count))
 }
 
-// draw draws as many units as there are, and adds up their traces and times.
-func (s *side) draw(r *rand.Rand) (traces float64) {
-	clear(s.draws)
-	for range s.draws {
-		s.draws[r.IntN(len(s.draws))]++
+// drawsOf returns how often each unit is drawn in resample k.
+func (s *side) drawsOf(k int) []uint16 { return s.draws[k*len(s.count):][:len(s.count)] }
+
+// draw draws as many units as there are.
+func (s *side) draw(r *rand.Rand, k int) {
+	draws := s.drawsOf(k)
+	for range draws {
+		draws[r.IntN(len(draws))]++
 	}
-	clear(s.total)
+}
+
+// addUp adds up the traces and, by place, the times of the units of resample k.
+func (s *side) addUp(k int, total []float64) (traces float64) {
+	clear(total)
 	from := int32(0)
-	for u, n := range s.draws {
+	for u, drawn := range s.drawsOf(k) {
 		cells := s.cells[from:s.ends[u]]
 		from = s.ends[u]
-		if n == 0 {
+		if drawn == 0 {
 			continue
 		}
+		n := float64(drawn)
 		traces += n * s.count[u]
 		for _, c := range cells {
 			// The conversion keeps the product from being fused with the sum on
 			// some machines only.
-			s.total[c.row] += float64(c.ns * n)
+			total[c.row] += float64(c.ns * n)
 		}
 	}
 	return traces
@@ -176,7 +183,7 @@ func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
 	}
 	tails[0].pack()
 	bodies[0].pack()
-	return drawn(tails[0], bodies[0], len(chosen))
+	return drawn(tails[0], bodies[0], len(chosen), jobs)
 }
 
 // filler returns what adds trips to the sides.
@@ -200,21 +207,41 @@ func (w *Watch) fill(s *side, t *trip, row []int32) {
 	s.add(t, int32(len(s.sums)-1), t.total)
 }
 
-func drawn(tail, body *side, hops int) [][]float64 {
-	shares := make([][]float64, hops)
+// drawn returns the shares of each hop in all resamples. The draws follow each
+// other; what they add up to is worked out side by side.
+func drawn(tail, body *side, hops, jobs int) [][]float64 {
 	r := rand.New(rand.NewPCG(seedHi, seedLo))
-	for range resamples {
-		n, m := tail.draw(r), body.draw(r)
-		whole := tail.total[hops]/n - body.total[hops]/m
+	for k := range resamples {
+		tail.draw(r, k)
+		body.draw(r, k)
+	}
+	shares := make([][]float64, hops)
+	for h := range shares {
+		shares[h] = make([]float64, resamples)
+	}
+	var group sync.WaitGroup
+	jobs = max(1, min(jobs, resamples))
+	for i := range jobs {
+		group.Go(func() { sharesFrom(tail, body, shares, i, jobs) })
+	}
+	group.Wait()
+	return shares
+}
+
+// sharesFrom works out every step-th resample.
+func sharesFrom(tail, body *side, shares [][]float64, from, step int) {
+	hops := len(shares)
+	inTail, inBody := make([]float64, hops+1), make([]float64, hops+1)
+	for k := from; k < resamples; k += step {
+		n, m := tail.addUp(k, inTail), body.addUp(k, inBody)
+		whole := inTail[hops]/n - inBody[hops]/m
 		for h := range shares {
-			share := math.NaN()
+			shares[h][k] = math.NaN()
 			if whole > 0 {
-				share = (tail.total[h]/n - body.total[h]/m) / whole
+				shares[h][k] = (inTail[h]/n - inBody[h]/m) / whole
 			}
-			shares[h] = append(shares[h], share)
 		}
 	}
-	return shares
 }
 
 // interval takes the limits from the shares of all draws; where too many of them
