@@ -179,7 +179,7 @@ func (w *Watch) nest(c []line) {
 	w.parents = append(w.parents[:0], make([]int32, len(c))...)
 	running := w.chain.running[:0]
 	for i := range c {
-		running = slices.DeleteFunc(running, func(r int32) bool { return c[r].end() <= c[i].start })
+		running = stillRunning(running, c, c[i].start)
 		w.parents[i] = -1
 		for k := len(running) - 1; k >= 0; k-- {
 			if !w.within(c, running[k], c[i].hop) {
@@ -190,6 +190,17 @@ func (w *Watch) nest(c []line) {
 		running = append(running, int32(i))
 	}
 	w.chain.running = running
+}
+
+// stillRunning drops the lines that have ended by a time.
+func stillRunning(running []int32, c []line, by int64) []int32 {
+	kept := running[:0]
+	for _, r := range running {
+		if c[r].end() > by {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 // within reports whether line i or one above it is of the hop.
@@ -217,16 +228,22 @@ func (w *Watch) findTops(c []line) {
 			nested[c[i].hop] = true
 		}
 	}
-	w.listTops(c, func(i int) bool { return !nested[c[i].hop] })
-	if len(w.chain.tops) == 0 {
-		w.listTops(c, func(i int) bool { return w.parents[i] < 0 && c[i].hop == c[0].hop })
+	tops := w.chain.tops[:0]
+	for i := range c {
+		if !nested[c[i].hop] {
+			tops = append(tops, int32(i))
+		}
+	}
+	w.chain.tops = tops
+	if len(tops) == 0 {
+		w.listFirst(c)
 	}
 }
 
-func (w *Watch) listTops(c []line, top func(int) bool) {
-	w.chain.tops = w.chain.tops[:0]
+// listFirst lists the attempts of the hop that started first.
+func (w *Watch) listFirst(c []line) {
 	for i := range c {
-		if top(i) {
+		if w.parents[i] < 0 && c[i].hop == c[0].hop {
 			w.chain.tops = append(w.chain.tops, int32(i))
 		}
 	}

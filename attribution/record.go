@@ -71,7 +71,7 @@ const (
 // sum.
 func (w *Watch) keep(group uint16, fails bool) int64 {
 	p := &w.path
-	head, unit := p.head()
+	head := p.head()
 	if fails {
 		head |= headFails
 	}
@@ -79,13 +79,15 @@ func (w *Watch) keep(group uint16, fails bool) int64 {
 	r := append(binary.LittleEndian.AppendUint16(w.record[:0], group), head)
 	r = appendUvarint(r, uint64(len(p.touched)))
 	for _, i := range p.touched {
-		cut := uint64(0)
+		key, ns := uint64(i)<<1, p.spent[i]
 		if p.cut[i] {
-			cut = 1
+			key |= 1
 		}
-		r = appendUvarint(r, uint64(i)<<1|cut)
-		r = appendUvarint(r, uint64(p.spent[i]/unit))
-		total += p.spent[i]
+		total += ns
+		if head&headMicros != 0 {
+			ns /= 1000
+		}
+		r = appendUvarint(appendUvarint(r, key), uint64(ns))
 	}
 	w.record = r
 	w.trips[0].append(r)
@@ -93,13 +95,13 @@ func (w *Watch) keep(group uint16, fails bool) int64 {
 }
 
 // head says in what unit the times are written.
-func (p *path) head() (head byte, unit int64) {
+func (p *path) head() byte {
 	for _, i := range p.touched {
 		if p.spent[i]%1000 != 0 {
-			return 0, 1
+			return 0
 		}
 	}
-	return headMicros, 1000
+	return headMicros
 }
 
 // groupOf deals traces into groups by their ids, so that which traces are drawn
