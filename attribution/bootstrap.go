@@ -18,6 +18,8 @@ const (
 	mostUnits = 1024
 	// mostResampled is how many hops get limits, those with the largest excess.
 	mostResampled = 1000
+	// mostDealt is up to how many hops a deal is made.
+	mostDealt = 200
 
 	seedHi, seedLo = 0x7461696c73636f70, 0x65206f776e6572
 )
@@ -165,25 +167,39 @@ func (s *split) resampled(hops []Hop) []int {
 // resample draws both sides again and again and returns the shares that come out
 // for each of the chosen hops. A draw whose tail is no slower gives NaN.
 func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
-	row := make([]int32, len(w.table.hops))
+	hops := make([]int32, len(chosen))
 	for k, i := range chosen {
-		row[s.listed[i]] = int32(k) + 1
+		hops[k] = s.listed[i]
 	}
-	tails, bodies := []*side{newSide(s.groups[0], s.tail.n, len(chosen))}, []*side{newSide(s.groups[1], s.body.n, len(chosen))}
-	n := min(w.readers(jobs), 1+mostResampled/(1+len(chosen)))
+	tail, body := newSide(s.groups[0], s.tail.n, len(hops)), newSide(s.groups[1], s.body.n, len(hops))
+	if !s.dealt[0].into(tail, hops, s.tail.n) || !s.dealt[1].into(body, hops, s.body.n) {
+		tail.makeSums(len(hops) + 1)
+		body.makeSums(len(hops) + 1)
+		s.fillBoth(w, tail, body, hops, jobs)
+	}
+	tail.pack()
+	body.pack()
+	return drawn(tail, body, len(hops), jobs)
+}
+
+// fillBoth goes through all traces once more.
+func (s *split) fillBoth(w *Watch, tail, body *side, hops []int32, jobs int) {
+	row := make([]int32, len(w.table.hops))
+	for k, hop := range hops {
+		row[hop] = int32(k) + 1
+	}
+	tails, bodies := []*side{tail}, []*side{body}
+	n := min(w.readers(jobs), 1+mostResampled/(1+len(hops)))
 	w.sideBySide(n, func(i int) func(*trip) {
 		if i > 0 {
-			tails, bodies = append(tails, tails[0].another()), append(bodies, bodies[0].another())
+			tails, bodies = append(tails, tail.another()), append(bodies, body.another())
 		}
 		return s.filler(w, tails[i], bodies[i], row)
 	})
 	for i := 1; i < n; i++ {
-		tails[0].merge(tails[i])
-		bodies[0].merge(bodies[i])
+		tail.merge(tails[i])
+		body.merge(bodies[i])
 	}
-	tails[0].pack()
-	bodies[0].pack()
-	return drawn(tails[0], bodies[0], len(chosen), jobs)
 }
 
 // filler returns what adds trips to the sides.

@@ -118,3 +118,24 @@ func TestAResultIsTheSameForAnyNumberOfGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// What was added up on the way is what going through all traces again gives.
+func TestADealGivesTheResamplesOfAnotherPass(t *testing.T) {
+	lines := manyLines(5000)
+	for i := range lines {
+		lines[i].end += i * i % 9973
+	}
+	w := logOf(t, lines...)
+	q, r := usual, Result{}
+	q.TailFrom = half
+	s := w.split(q, &r)
+	if s.tail.n <= mostUnits || s.body.n <= mostUnits {
+		t.Fatalf("%d and %d traces", s.tail.n, s.body.n)
+	}
+	chosen := s.resampled(w.hopsOf(s, q))
+	dealt := s.resample(w, chosen, 2)
+	s.dealt = [2]*deal{}
+	if d := cmp.Diff(dealt, s.resample(w, chosen, 2)); d != "" {
+		t.Error(d)
+	}
+}

@@ -55,6 +55,7 @@ type split struct {
 	groups     [2][]uint32
 	times      hopTimes // of the trip at hand
 	tops       []top    // by hop
+	dealt      [2]*deal // the sides
 }
 
 func (s *split) inTail(t *trip) bool { return t.total >= s.from || t.fails }
@@ -96,7 +97,7 @@ func newSplit(t *table, traces uint64, from, to int64) *split {
 		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
 		cut: make([]bool, hops), seen: make([]bool, hops), largest: make([]uint64, hops),
 		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
-		times:  hopTimes{table: t}, tops: newTops(hops, traces),
+		times:  hopTimes{table: t}, tops: newTops(hops, traces), dealt: [2]*deal{newDeal(hops), newDeal(hops)},
 	}
 }
 
@@ -116,6 +117,7 @@ func (s *split) place(t *trip) {
 	if s.inTail(t) {
 		s.groups[0][t.group]++
 		s.tail.add(t, &s.times)
+		s.dealt[0].add(t, &s.times)
 		if hop := s.times.largest(); hop >= 0 {
 			s.largest[hop]++
 		}
@@ -127,6 +129,7 @@ func (s *split) place(t *trip) {
 	if s.inBody(t) {
 		s.groups[1][t.group]++
 		s.body.add(t, &s.times)
+		s.dealt[1].add(t, &s.times)
 	}
 }
 
@@ -143,6 +146,7 @@ func (s *split) merge(o *split) {
 		for g, n := range o.groups[side] {
 			s.groups[side][g] += n
 		}
+		s.dealt[side].merge(o.dealt[side])
 	}
 }
 
