@@ -41,10 +41,12 @@ func (d *deal) into(s *side, hops []int32, traces uint64) bool {
 	if d == nil || traces <= mostUnits {
 		return false
 	}
+	filled := make([]bool, len(s.count))
 	for g, u := range s.index {
-		if u < 0 {
+		if u < 0 || filled[u] {
 			continue
 		}
+		filled[u] = true
 		unit := d.sums[g%mostUnits*d.rows:][:d.rows]
 		for row, hop := range hops {
 			s.sums[row][u] = unit[hop]

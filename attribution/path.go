@@ -127,8 +127,7 @@ func (p *path) byEnd(f frame) []int32 {
 // compareEnds orders children whose window ends at hi.
 func (p *path) compareEnds(a, b int32, hi int64) int {
 	x, y := min(p.nodes[a].end, hi), min(p.nodes[b].end, hi)
-	switch {
-	case x != y:
+	if x != y {
 		return cmp.Compare(y, x)
 	}
 	return cmp.Compare(a, b)
