@@ -30,7 +30,7 @@ func (l *line) gaveUp() bool { return l.outcome == spans.Truncated || l.outcome 
 // chain is room for the lines of one chain.
 type chain struct {
 	lines   []line
-	running []int32
+	nesting spans.Nesting
 	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32
 	tops    []int32
@@ -173,44 +173,13 @@ func (w *Watch) contain(c []line) {
 	p.link(append(w.parents, -1))
 }
 
-// nest finds the parent of each line: the innermost attempt of another hop in
-// which it starts. A hop is not taken to call itself through others.
+// nest finds the parent of each line.
 func (w *Watch) nest(c []line) {
-	w.parents = append(w.parents[:0], make([]int32, len(c))...)
-	running := w.chain.running[:0]
+	w.parents = w.parents[:0]
+	w.chain.nesting.Begin()
 	for i := range c {
-		running = stillRunning(running, c, c[i].start)
-		w.parents[i] = -1
-		for k := len(running) - 1; k >= 0; k-- {
-			if !w.within(c, running[k], c[i].hop) {
-				w.parents[i] = running[k]
-				break
-			}
-		}
-		running = append(running, int32(i))
+		w.parents = append(w.parents, w.chain.nesting.Place(c[i].hop, c[i].start, c[i].end()))
 	}
-	w.chain.running = running
-}
-
-// stillRunning drops the lines that have ended by a time.
-func stillRunning(running []int32, c []line, by int64) []int32 {
-	kept := running[:0]
-	for _, r := range running {
-		if c[r].end() > by {
-			kept = append(kept, r)
-		}
-	}
-	return kept
-}
-
-// within reports whether line i or one above it is of the hop.
-func (w *Watch) within(c []line, i, hop int32) bool {
-	for ; i >= 0; i = w.parents[i] {
-		if c[i].hop == hop {
-			return true
-		}
-	}
-	return false
 }
 
 // findTops lists the attempts of the outermost hops: those none of whose attempts

@@ -62,7 +62,9 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 				return err
 			}
 		}
-		w.addChains(&shelf)
+		if err := w.addChains(ctx, &shelf); err != nil {
+			return err
+		}
 	}
 }
 

@@ -2,13 +2,18 @@ package attribution
 
 import (
 	"bytes"
+	"context"
 	"math/bits"
 )
 
-// addChains brings the runs of each chain together and looks at it.
-func (w *Watch) addChains(shelf *loaded) {
+// addChains brings the runs of each chain together and looks at it. It stops with
+// ctx between two of them.
+func (w *Watch) addChains(ctx context.Context, shelf *loaded) error {
 	shelf.link()
 	for _, first := range shelf.firsts {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		r := &shelf.runs[first]
 		c := shelf.lines[r.from:r.to:r.to]
 		if r.next >= 0 {
@@ -18,6 +23,7 @@ func (w *Watch) addChains(shelf *loaded) {
 		w.addChain(c, r.group(), r.name)
 	}
 	w.flush()
+	return nil
 }
 
 // collect adds the lines of a chain from all its runs.

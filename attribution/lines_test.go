@@ -84,6 +84,23 @@ func TestChainsStopWithTheRun(t *testing.T) {
 	}
 }
 
+func TestAShelfOfManyChainsStopsBetweenTwo(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	w := NewWatch(Config{})
+	addLines(t, w, linesOf("c", "a 0-100")...)
+	var shelf loaded
+	for s := range shelves {
+		if err := w.lines.load(&shelf, s, translations([]*Watch{w})[0][0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel(stopped)
+	if err := w.addChains(ctx, &shelf); !errors.Is(err, stopped) || w.total.N() > 0 {
+		t.Errorf("%v, %d chains", err, w.total.N())
+	}
+}
+
 func TestChainsAreToldApart(t *testing.T) {
 	for _, c := range []struct {
 		ids  []string

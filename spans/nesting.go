@@ -2,6 +2,7 @@ package spans
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -11,15 +12,108 @@ func (t *Trace) OfLog() bool {
 	return !slices.ContainsFunc(t.Spans, func(s Span) bool { return !s.Ties.Has(LogLine) })
 }
 
-// MostNested is the most spans whose nesting is inferred: it takes up to the
-// square of their number.
+// MostNested is the most spans whose nesting is inferred: where all run at once
+// and hops come again, it takes up to the square of their number.
 const MostNested = 20_000
 
-// InferNesting gives a trace without parent ids its parents from times: a span
-// lies under the span of another hop in which it starts, the innermost one. A
-// hop is not taken to call itself through others: what starts while a callee of
-// its own hop still runs is a retry of the caller, not a call of the callee. What
-// starts in none is a root, and so is a span without a time.
+// Nesting finds what ran inside what from times alone: an attempt lies under the
+// attempt of another hop in which it starts, the innermost one. A hop is not taken
+// to call itself through others: what starts while a callee of its own hop still
+// runs is a retry of the caller, not a call of the callee. The zero value is ready
+// for the attempts of a first chain.
+type Nesting struct {
+	placed   []placed
+	running  []int32
+	firstEnd int64   // of those running
+	seen     []int32 // by hop: the chain in which it was placed last
+	chain    int32
+}
+
+// placed is an attempt that has its place. Looked is when its line was last
+// looked at for a hop, twice the number of the attempt that asked, and one more
+// where the hop was found.
+type placed struct {
+	end                 int64
+	hop, parent, looked int32
+}
+
+// Begin forgets the attempts of the chain before.
+func (n *Nesting) Begin() {
+	n.placed, n.running, n.firstEnd = n.placed[:0], n.running[:0], math.MaxInt64
+	if n.chain++; n.chain == math.MaxInt32 {
+		clear(n.seen)
+		n.chain = 1
+	}
+}
+
+// Place returns the attempt under which the next one lies, by its number in the
+// order of the calls, or -1. Attempts come by their starts, of those that start
+// together the longer one first. Times are ns.
+func (n *Nesting) Place(hop int32, start, end int64) int32 {
+	if n.firstEnd <= start {
+		n.forgetEnded(start)
+	}
+	for int(hop) >= len(n.seen) {
+		n.seen = append(n.seen, 0)
+	}
+	parent := int32(-1)
+	if n.seen[hop] != n.chain && len(n.running) > 0 {
+		parent = n.running[len(n.running)-1]
+	} else {
+		parent = n.innermostWithout(hop)
+	}
+	n.seen[hop] = n.chain
+	n.running = append(n.running, int32(len(n.placed)))
+	n.placed = append(n.placed, placed{end: end, hop: hop, parent: parent})
+	n.firstEnd = min(n.firstEnd, end)
+	return parent
+}
+
+func (n *Nesting) forgetEnded(now int64) {
+	n.firstEnd = math.MaxInt64
+	n.running = slices.DeleteFunc(n.running, func(r int32) bool {
+		if n.placed[r].end <= now {
+			return true
+		}
+		n.firstEnd = min(n.firstEnd, n.placed[r].end)
+		return false
+	})
+}
+
+// innermostWithout returns the last running attempt that neither is of the hop nor
+// lies in one that is. It looks at no attempt twice.
+func (n *Nesting) innermostWithout(hop int32) int32 {
+	asks := int32(len(n.placed))
+	for k := len(n.running) - 1; k >= 0; k-- {
+		if !n.within(n.running[k], hop, asks) {
+			return n.running[k]
+		}
+	}
+	return -1
+}
+
+// within reports whether attempt i or one above it is of the hop, and notes that
+// for all on the way.
+func (n *Nesting) within(i, hop, asks int32) bool {
+	at, found := i, int32(0)
+	for ; at >= 0; at = n.placed[at].parent {
+		if p := &n.placed[at]; p.hop == hop {
+			found = 1
+			break
+		} else if p.looked>>1 == asks {
+			found = p.looked & 1
+			break
+		}
+	}
+	for ; i != at; i = n.placed[i].parent {
+		n.placed[i].looked = asks<<1 | found
+	}
+	return found == 1
+}
+
+// InferNesting gives a trace without parent ids its parents from times, as Nesting
+// finds them. What starts in no other attempt is a root, and so is a span without
+// a time.
 func (t *Trace) InferNesting() {
 	byStart := make([]int32, 0, len(t.Spans))
 	for i := range t.Spans {
@@ -33,28 +127,15 @@ func (t *Trace) InferNesting() {
 		x, y := &t.Spans[a], &t.Spans[b]
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.Duration, x.Duration))
 	})
-	var running []int32
+	n := &t.work.nesting
+	n.Begin()
 	for _, i := range byStart {
-		running = slices.DeleteFunc(running, func(r int32) bool { return t.Spans[r].End() <= t.Spans[i].Start })
-		for k := len(running) - 1; k >= 0; k-- {
-			if !t.within(running[k], t.Spans[i].Hop) {
-				t.Parents[i] = running[k]
-				break
-			}
+		s := &t.Spans[i]
+		if p := n.Place(s.Hop, s.Start, s.End()); p >= 0 {
+			t.Parents[i] = byStart[p]
 		}
-		running = append(running, i)
 	}
 	t.Missing, t.order = t.Missing[:0], t.order[:0]
 	t.listRoots()
 	t.listChildren()
-}
-
-// within reports whether span i or one above it is of the hop.
-func (t *Trace) within(i, hop int32) bool {
-	for ; i >= 0; i = t.Parents[i] {
-		if t.Spans[i].Hop == hop {
-			return true
-		}
-	}
-	return false
 }

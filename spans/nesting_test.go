@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // nested builds a trace of spans given as "hop start-end" in ms and returns
@@ -81,6 +83,66 @@ func TestOnlyLinesOfALogAreOfALog(t *testing.T) {
 	}{{"lines", []Span{line, line}, true}, {"a span among them", []Span{line, span}, false}, {"a span", []Span{span}, false}} {
 		if got := NewTrace(TraceID{Lo: 1}, c.spans, []Hop{{Name: "a"}}, nil).OfLog(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// nestingByWords finds parents by the words of the rule: of the attempts that run,
+// the last to start that has none of the hop above it.
+func nestingByWords(hops []int32, starts, ends []int64) []int32 {
+	parents := make([]int32, len(hops))
+	above := func(i int32, hop int32) bool {
+		for ; i >= 0; i = parents[i] {
+			if hops[i] == hop {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range hops {
+		parents[i] = -1
+		for k := i - 1; k >= 0 && parents[i] < 0; k-- {
+			if ends[k] > starts[i] && !above(int32(k), hops[i]) {
+				parents[i] = int32(k)
+			}
+		}
+	}
+	return parents
+}
+
+func TestNestingAgreesWithTheRuleReadAloud(t *testing.T) {
+	var n Nesting
+	rapid.Check(t, func(t *rapid.T) {
+		size, kinds := rapid.IntRange(0, 60).Draw(t, "size"), rapid.Int32Range(1, 8).Draw(t, "hops")
+		var hops []int32
+		var starts, ends []int64
+		for i, at := 0, int64(0); i < size; i++ {
+			at += rapid.Int64Range(0, 3).Draw(t, "later")
+			hops = append(hops, rapid.Int32Range(0, kinds-1).Draw(t, "hop"))
+			starts, ends = append(starts, at), append(ends, at+rapid.Int64Range(0, 40).Draw(t, "took"))
+		}
+		n.Begin()
+		for i, want := range nestingByWords(hops, starts, ends) {
+			if got := n.Place(hops[i], starts[i], ends[i]); got != want {
+				t.Fatalf("attempt %d lies under %d, want %d", i, got, want)
+			}
+		}
+	})
+}
+
+// Half of the lines are nested in each other, the other half are of the outermost
+// hop: each asks all those above it. A walk for each of them would take minutes.
+func TestALongChainIsNestedInOneLookAtEachAttempt(t *testing.T) {
+	const half = MostNested / 2
+	var n Nesting
+	n.Begin()
+	for i := range int32(MostNested) {
+		hop, want := i, i-1
+		if i >= half {
+			hop, want = 0, -1
+		}
+		if got := n.Place(hop, int64(i), 1_000_000); got != want {
+			t.Fatalf("attempt %d lies under %d, want %d", i, got, want)
 		}
 	}
 }

@@ -173,6 +173,7 @@ type workspace struct {
 	siblings   []int32
 	candidates []int32
 	cut        []bool
+	nesting    Nesting
 }
 
 // located is where the span with an id stands.
