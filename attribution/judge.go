@@ -89,7 +89,7 @@ func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
 	w.findRetried(t, root)
 	outcome := Success
 	for _, c := range t.Children(root) {
-		if t.Spans[c].GaveUp() && t.Waits(c) && !w.retried[c] {
+		if t.Spans[c].GaveUp() && t.HoldsUp(c) && !w.retried[c] {
 			w.under[c] = true
 			outcome = Partial
 		}

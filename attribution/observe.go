@@ -107,11 +107,11 @@ func (w *Watch) together(t *spans.Trace, parent, a, b int32) {
 // there is none.
 func calleeOf(t *spans.Trace, call int32) int32 {
 	best := int32(-1)
-	if !inTime(&t.Spans[call]) || !t.Waits(call) {
+	if !inTime(&t.Spans[call]) || !t.HoldsUp(call) {
 		return best
 	}
 	for _, c := range t.Children(call) {
-		if s := &t.Spans[c]; inTime(s) && t.Waits(c) && (best < 0 || s.Duration > t.Spans[best].Duration) {
+		if s := &t.Spans[c]; inTime(s) && t.HoldsUp(c) && (best < 0 || s.Duration > t.Spans[best].Duration) {
 			best = c
 		}
 	}

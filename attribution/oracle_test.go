@@ -41,7 +41,7 @@ func pathOracle(t *spans.Trace, i int32, lo, hi int64, into map[string]int64) {
 		best := int32(-1)
 		for _, c := range t.Children(i) {
 			s := &t.Spans[c]
-			if used[c] || !s.Timed() || !t.Waits(c) || s.Start >= at || min(s.End(), at) <= max(s.Start, lo) {
+			if used[c] || !s.Timed() || !t.HoldsUp(c) || s.Start >= at || min(s.End(), at) <= max(s.Start, lo) {
 				continue
 			}
 			if best < 0 || min(s.End(), hi) > min(t.Spans[best].End(), hi) {

@@ -57,6 +57,14 @@ func TestCriticalPath(t *testing.T) {
 			{id: 1, end: 100, hop: "A"}, {id: 2, parent: 1, start: 10, end: 90, hop: "B", ties: spans.Async},
 			{id: 3, parent: 1, start: 10, end: 90, hop: "C", kind: spans.Consumer},
 		}, "A 100"},
+		{"what a consumer calls itself is on the path", []testSpan{
+			{id: 1, end: 100, hop: "A", kind: spans.Consumer}, {id: 2, parent: 1, start: 10, end: 90, hop: "B", kind: spans.Client},
+			{id: 3, parent: 2, start: 20, end: 80, hop: "C", kind: spans.Server}, {id: 4, parent: 1, start: 0, end: 10, hop: "D"},
+		}, "A 10, B 20, C 60, D 10"},
+		{"a message is on the path until it is sent", []testSpan{
+			{id: 1, end: 100, hop: "A"}, {id: 2, parent: 1, start: 10, end: 40, hop: "send", kind: spans.Producer},
+			{id: 3, parent: 2, start: 20, end: 90, hop: "C", kind: spans.Consumer}, {id: 4, parent: 2, start: 15, end: 25, hop: "D"},
+		}, "A 70, D 10, send 20"},
 		{"a span without an end is off the path", []testSpan{
 			{id: 1, end: 100, hop: "A"}, {id: 2, parent: 1, start: 10, noEnd: true, hop: "B"}, {id: 3, parent: 1, noStart: true, end: 40, hop: "C"},
 		}, "A 100"},

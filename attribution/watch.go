@@ -140,7 +140,7 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		n := node{start: s.Start, end: s.End(), cut: s.Outcome == spans.Truncated}
-		if !inTime(s) || t.Parents[i] >= 0 && !t.Waits(int32(i)) {
+		if !inTime(s) || t.Parents[i] >= 0 && !t.HoldsUp(int32(i)) {
 			n.start = offPath
 		} else {
 			n.part = w.table.partAt(t.Hops, t.Hosts, s.Hop, s.Host)

@@ -245,10 +245,18 @@ func (r *spanReader) ids() *fault {
 	if len(f.parent) > 0 {
 		row.Parent, _ = spans.ParseSpanID(f.parent)
 	}
-	if f.async || f.kind == spans.Producer || f.kind == spans.Consumer || r.rec.has&(1<<Messaging) != 0 {
+	if r.async() {
 		row.Ties |= spans.Async
 	}
 	return nil
+}
+
+// async reports whether the parent does not wait. For the sending of a message it
+// does, unless the reference says otherwise; for what then happens to it not.
+func (r *spanReader) async() bool {
+	f := &r.has
+	message := f.kind == spans.Consumer || r.rec.has&(1<<Messaging) != 0
+	return f.async || message && f.kind != spans.Producer
 }
 
 // times reads start and duration, or start and end. A span without an end is

@@ -129,8 +129,26 @@ func TestStatusOfOTLP(t *testing.T) {
 	for kind, want := range map[string]string{`1`: "internal", `2`: "server", `3`: "client", `4`: "producer", `5`: "consumer", `"SPAN_KIND_CLIENT"`: "client", `0`: "internal", `"?"`: "internal", `[]`: "internal"} {
 		r := oneSpan(t, traceHow{}, otlpField(`"kind":`+kind))
 		same(t, kind, r.Kind, want)
-		same(t, kind, r.Ties == "async", want == "producer" || want == "consumer")
+		same(t, kind, r.Ties == "async", want == "consumer")
 	}
+}
+
+// Whoever sends a message waits until it is sent, and for nothing that comes of it.
+func TestATieThatDoesNotWait(t *testing.T) {
+	for _, c := range []struct {
+		kind, tag string
+		want      bool
+	}{
+		{"client", "x=y", false}, {"producer", "x=y", false}, {"producer", "messaging.system=kafka", false},
+		{"consumer", "x=y", true}, {"client", "messaging.system=kafka", true}, {"server", "message_bus.destination=q", true},
+	} {
+		ui, otlp := tagsIn(c.kind, c.tag)
+		for _, in := range []string{ui, otlp} {
+			same(t, c.kind+" "+c.tag, oneSpan(t, traceHow{}, in).Ties == "async", c.want)
+		}
+	}
+	late := field(`"references":[{"refType":"FOLLOWS_FROM","traceID":"1a","spanID":"b"}],"tags":[{"key":"span.kind","value":"producer"}]`)
+	same(t, "a producer that follows", oneSpan(t, traceHow{}, late).Ties, "async")
 }
 
 func TestMessagesCountOnlyWhereAskedFor(t *testing.T) {

@@ -16,7 +16,7 @@ func (t *Trace) PassUpCuts() {
 			s.Outcome, s.CutBy, s.Failure = Truncated, Below, NotFailed
 		}
 		cut := t.work.cut[i] || s.Outcome == Truncated
-		if p := t.Parents[i]; cut && p != noParent && t.waitsFor(i) {
+		if p := t.Parents[i]; cut && p != noParent && t.HoldsUp(i) {
 			t.work.cut[p] = true
 		}
 	}
@@ -29,10 +29,4 @@ func (t *Trace) anyTruncated() bool {
 		}
 	}
 	return false
-}
-
-// waitsFor reports whether the parent of span i waits for it. A consumer works
-// on a message that its parent has long forgotten, whatever the tie says.
-func (t *Trace) waitsFor(i int32) bool {
-	return !t.Spans[i].Ties.Has(Async) && t.kind(i) != Consumer
 }
