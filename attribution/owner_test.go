@@ -121,6 +121,17 @@ func TestVerdicts(t *testing.T) {
 				w.Add(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
 		}, "", "no owner: the tail takes no longer than the body (means 100 µs and 100 µs)", ""},
+		{"one of two hops has all the time", func(w *Watch) {
+			for i := range 100 {
+				end := 100 + i/90*1000
+				w.Add(traceOf(i+1, testSpan{id: 1, end: end, hop: "root"}, testSpan{id: 2, parent: 1, end: end, hop: "a"}))
+			}
+		}, "a", "a (internal): 100 % of the tail's excess (95 % interval ", "few_tail_traces"},
+		{"two hops, one of which nobody waits for", func(w *Watch) {
+			for i := range 500 {
+				w.Add(traceOf(i+1, testSpan{id: 1, end: 100 + i/450*1000, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a", ties: spans.Async}))
+			}
+		}, "root", "root (internal): 100 % of the tail's excess (95 % interval ", ""},
 		{"one slow trace in a tail of many", func(w *Watch) {
 			for i := range 100 {
 				w.Add(traceOf(i+1, testSpan{id: 1, end: 100 + i/99, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
@@ -243,6 +254,16 @@ func TestHopsWithTheLargestExcessAreListed(t *testing.T) {
 	q.MaxHops = 1
 	if r := w.Result(q); len(r.Hops) != 1 || r.Hops[0].Name != "z" {
 		t.Errorf("%+v", r.Hops)
+	}
+}
+
+func TestHopsWithoutTimeAreListed(t *testing.T) {
+	lines := logOf(t, linesOf("c", "web 0-100", "api 0-100")...).Result(usual)
+	trace := watchOf(testSpan{id: 1, end: 100, hop: "web"}, testSpan{id: 2, parent: 1, end: 100, hop: "api"}).Result(usual)
+	for name, r := range map[string]Result{"lines": lines, "spans": trace} {
+		if len(r.Hops) != 2 || strings.HasPrefix(r.Verdict, "one hop only") {
+			t.Errorf("%s: %d hops, %s", name, len(r.Hops), r.Verdict)
+		}
 	}
 }
 

@@ -93,6 +93,14 @@ func (t *table) use(hops []spans.Hop, hosts []string) {
 	}
 }
 
+// meet enters the hops of a trace, so that those are known too that have no time
+// on a path.
+func (t *table) meet(trace *spans.Trace) {
+	for i := range trace.Spans {
+		t.hopAt(trace.Hops, trace.Spans[i].Hop)
+	}
+}
+
 func (t *table) hopAt(hops []spans.Hop, i int32) int32 {
 	k := &t.known[i]
 	if k.hop == 0 {

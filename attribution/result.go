@@ -157,7 +157,7 @@ func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 	return n, list
 }
 
-// hopsOf lists all hops that are on a path or are blamed for something.
+// hopsOf lists all hops of the traces and chains, also those without any time.
 func (w *Watch) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
 	for i := range w.table.hops {
@@ -169,7 +169,7 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 		if i < len(w.best) {
 			h.Exemplars = w.best[i].inTail(s.from)
 		}
-		if s.seen[i] || h.Failures+h.AnyCut > 0 {
+		if s.gaps || !h.Gap {
 			list = append(list, h)
 			s.listed = append(s.listed, int32(i))
 		}

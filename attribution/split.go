@@ -49,7 +49,8 @@ func (s *sums) mean(hop int) int64 { return s.hops[hop].mean(s.n) }
 type split struct {
 	from, to   int64 // the tail's shortest, the body's longest
 	tail, body sums
-	cut, seen  []bool   // by hop
+	cut        []bool   // by hop
+	gaps       bool     // some trace has time that belongs to no hop
 	largest    []uint64 // tail traces by their largest hop
 	listed     []int32  // hops of the result, in its order
 	groups     [2][]uint32
@@ -95,7 +96,7 @@ func newSplit(t *table, traces uint64, from, to int64) *split {
 	hops := len(t.hops)
 	return &split{
 		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
-		cut: make([]bool, hops), seen: make([]bool, hops), largest: make([]uint64, hops),
+		cut: make([]bool, hops), largest: make([]uint64, hops),
 		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
 		times:  hopTimes{table: t}, tops: newTops(hops, traces), dealt: [2]*deal{newDeal(hops), newDeal(hops)},
 	}
@@ -104,7 +105,7 @@ func newSplit(t *table, traces uint64, from, to int64) *split {
 func (s *split) visit(t *trip) {
 	s.times.of(t)
 	for _, hop := range s.times.hops {
-		s.seen[hop] = true
+		s.gaps = s.gaps || hop == gap
 		s.tops[hop].add(s.times.perHop[hop])
 	}
 	s.place(t)
@@ -137,8 +138,9 @@ func (s *split) place(t *trip) {
 func (s *split) merge(o *split) {
 	s.tail.merge(&o.tail)
 	s.body.merge(&o.body)
-	for i := range s.seen {
-		s.cut[i], s.seen[i] = s.cut[i] || o.cut[i], s.seen[i] || o.seen[i]
+	s.gaps = s.gaps || o.gaps
+	for i := range s.cut {
+		s.cut[i] = s.cut[i] || o.cut[i]
 		s.largest[i] += o.largest[i]
 		s.tops[i].merge(&o.tops[i])
 	}

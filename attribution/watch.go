@@ -103,6 +103,7 @@ func (w *Watch) Add(t *spans.Trace) {
 		return
 	}
 	w.table.use(t.Hops, t.Hosts)
+	w.table.meet(t)
 	w.observeTrace(t)
 	root := rootOf(t)
 	fails := w.judgeTrace(t, root)
