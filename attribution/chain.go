@@ -30,6 +30,7 @@ func (l *line) gaveUp() bool { return l.outcome == spans.Truncated || l.outcome 
 // chain is room for the lines of one chain.
 type chain struct {
 	lines   []line
+	cuts    []line
 	nesting spans.Nesting
 	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32

@@ -20,6 +20,9 @@ func (w *Watch) addChains(ctx context.Context, shelf *loaded) error {
 			c = shelf.collect(w.chain.lines[:0], first)
 			w.chain.lines = c
 		}
+		if w.lines.config.PassUpCuts {
+			w.passUpCuts(c)
+		}
 		w.addChain(c, r.group(), r.name)
 	}
 	w.flush()

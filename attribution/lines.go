@@ -12,6 +12,9 @@ type Config struct {
 	// Memory is in bytes, for the lines of hop logs that one watch holds until
 	// their chains are whole; 0 sets no limit. Beyond it they go to a file.
 	Memory int64
+	// PassUpCuts makes a failed line that holds a cut line of another hop of its
+	// chain a cut from below. Whole traces come with theirs marked.
+	PassUpCuts bool
 	// TempDir is where that file is made; "" is the system's folder.
 	TempDir string
 }

@@ -17,27 +17,6 @@ import (
 // and 80 bytes each.
 const DefaultMaxHeld = 2 << 20
 
-// slack is how far a cut may reach beyond the attempt that holds it, besides
-// what the timestamps' own resolution allows: clocks and log lines have no more
-// than a millisecond.
-const slack = 1e6
-
-// grain is the resolution of a moment as far as its trailing zeros tell: many
-// loggers write whole seconds.
-func grain(ns int64) int64 {
-	switch {
-	case ns%1e9 == 0:
-		return 1e9
-	case ns%1e6 == 0:
-		return 1e6
-	}
-	return 0
-}
-
-// grain is that of the interval's start or end, whichever was written: the other
-// came from it and the duration.
-func (i interval) grain() int64 { return max(grain(i.start), grain(i.start+i.duration)) }
-
 // chain identifies a trace by two hashes of its id: ids are long and the
 // chance that two of a billion share all 128 bits is one in 10^20.
 type chain [2]uint64
@@ -46,35 +25,15 @@ func (c chain) compare(o chain) int {
 	return cmp.Or(cmp.Compare(c[0], o[0]), cmp.Compare(c[1], o[1]))
 }
 
-// interval is when an attempt ran; without a start only its length is known.
-type interval struct {
-	start, duration int64
-	known           bool
-}
-
-// holds reports whether o ran inside i; where times are not known, whether o is
-// at least no longer.
-func (i interval) holds(o interval) (held, byTimes bool) {
-	if !i.known || !o.known {
-		return o.duration <= i.duration, false
-	}
-	late := o.start - i.start
-	if (late < 0) != (o.start < i.start) {
-		return false, true // more than 292 years apart
-	}
-	most := slack + i.grain() + o.grain()
-	return late >= -most && o.duration-i.duration <= most-late, true
-}
-
 type heldCut struct {
 	chain chain
-	ran   interval
+	ran   spans.Interval
 	hop   *hop
 }
 
 type heldFailure struct {
 	chain chain
-	ran   interval
+	ran   spans.Interval
 	attempt
 }
 
@@ -110,8 +69,8 @@ func (s *Set) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 		return false
 	}
 	id := chain{maphash.Bytes(s.config.seeds[0], trace), maphash.Bytes(s.config.seeds[1], trace)}
-	ran := interval{duration: a.duration}
-	ran.start, ran.known = b.Start(row)
+	ran := spans.Interval{Duration: a.duration}
+	ran.Start, ran.Known = b.Start(row)
 	if a.outcome == spans.Truncated {
 		s.cuts = append(s.cuts, heldCut{id, ran, h})
 		return false
@@ -188,21 +147,17 @@ func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 	return a
 }
 
-// mostCutsOfChain is how many cuts one request may have. More under one id mean
-// that it is no id of a request, and they say nothing of each other.
-const mostCutsOfChain = 1000
-
 // holdsAny reports whether the failure holds one of the cuts of another hop.
 // Times are better evidence than lengths, so they are looked for first.
 func (f *heldFailure) holdsAny(own *hop, cuts []heldCut) (held, byTimes bool) {
-	if len(cuts) > mostCutsOfChain {
+	if len(cuts) > spans.MostCuts {
 		return false, false
 	}
 	for _, c := range cuts {
 		if c.hop.Hop == own.Hop {
 			continue
 		}
-		inside, times := f.ran.holds(c.ran)
+		inside, times := f.ran.Holds(c.ran)
 		if inside && times {
 			return true, true
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/attribution"
+	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/sampling"
 )
@@ -51,7 +52,9 @@ func (o *options) planOwner(p *plan) error {
 	if !p.sections.has(sectionOwner) {
 		return nil
 	}
-	p.owner.watch = attribution.Config{Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir}
+	p.owner.watch = attribution.Config{
+		Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir, PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow),
+	}
 	var err error
 	p.owner.tailFrom, err = parseLabel(o.tailFrom)
 	if f := p.owner.tailFrom.Float(); err != nil || f <= 0 || f >= 1 {

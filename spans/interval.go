@@ -1,0 +1,48 @@
+package spans
+
+// slack is how far a cut may reach beyond the attempt that holds it, besides
+// what the timestamps' own resolution allows: clocks and log lines have no more
+// than a millisecond.
+const slack = 1e6
+
+// MostCuts is how many cuts one request of a hop log may have. More under one id
+// mean that it is no id of a request, and they say nothing of each other.
+const MostCuts = 1000
+
+// Interval is when an attempt of a hop log ran, in ns; unless the start is known,
+// only its length is.
+type Interval struct {
+	Start, Duration int64
+	Known           bool
+}
+
+// grain is the resolution of a moment as far as its trailing zeros tell: many
+// loggers write whole seconds.
+func grain(ns int64) int64 {
+	switch {
+	case ns%1e9 == 0:
+		return 1e9
+	case ns%1e6 == 0:
+		return 1e6
+	}
+	return 0
+}
+
+// grain is that of the interval's start or end, whichever was written: the other
+// came from it and the duration.
+func (i Interval) grain() int64 { return max(grain(i.Start), grain(i.Start+i.Duration)) }
+
+// Holds reports whether o ran inside i, up to what clocks and loggers leave open;
+// where times are not known, whether o is at least no longer. A failed attempt that
+// holds a cut one of another hop of its chain did not fail: the cut was passed up.
+func (i Interval) Holds(o Interval) (held, byTimes bool) {
+	if !i.Known || !o.Known {
+		return o.Duration <= i.Duration, false
+	}
+	late := o.Start - i.Start
+	if (late < 0) != (o.Start < i.Start) {
+		return false, true // more than 292 years apart
+	}
+	most := slack + i.grain() + o.grain()
+	return late >= -most && o.Duration-i.Duration <= most-late, true
+}
