@@ -54,7 +54,7 @@ func (b *belowCount) add(o belowCount) {
 // returns true for a failed one that is decided later.
 func (s *Set) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 	trace := b.Trace(row)
-	if trace == nil || a.outcome == spans.Unfinished {
+	if trace == nil || a.outcome == spans.Unfinished || s.config.KeepFailures {
 		return false
 	}
 	s.eligible++

@@ -48,6 +48,20 @@ func TestALeafThatIsCutUnderCallersThatFail(t *testing.T) {
 	}
 }
 
+func TestTheRuleForCutsFromBelowCanBeOff(t *testing.T) {
+	log := all(cut(400).on("leaf").in("c").at(6), failed(405).on("edge").in("c").at(3))
+	for off, want := range map[bool]string{
+		false: "completed 0, truncated 1 (below 1), failed 0, unfinished 0",
+		true:  "completed 0, truncated 0 (below 0), failed 1, unfinished 0",
+	} {
+		c := NewConfig(nil)
+		c.KeepFailures = off
+		if got := counts(results(t, c, asked(), log)["edge"]); got != want {
+			t.Errorf("off %v: %s, want %s", off, got, want)
+		}
+	}
+}
+
 func TestWhichFailuresHoldACut(t *testing.T) {
 	const below, not = true, false
 	theCut := cut(400).on("leaf").in("c")

@@ -16,6 +16,8 @@ type Config struct {
 	// FailedAtWall tells that a failure without a kind at its configured timeout
 	// was cut by it.
 	FailedAtWall bool
+	// KeepFailures leaves a failed attempt that holds a cut a failure.
+	KeepFailures bool
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
 	// that hold a cut; 0 means DefaultMaxHeld.
 	MaxHeld int

@@ -101,7 +101,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	config := buckets.NewConfig(p.timeouts)
 	config.MaxWeights = sampling.MaxWeights
 	config.Memory, config.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
-	config.FailedAtWall = p.ingest.Fields.On(ingest.RuleWall)
+	config.FailedAtWall, config.KeepFailures = p.ingest.Fields.On(ingest.RuleWall), !p.ingest.Fields.On(ingest.RuleBelow)
 	for i := range p.jobs {
 		one := p.newAnalysis(config)
 		l.found = append(l.found, one)
