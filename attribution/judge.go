@@ -76,20 +76,17 @@ func (w *Watch) markFailing(t *spans.Trace, root int32) Outcome {
 		outcome = w.markPartial(t, root)
 	}
 	if outcome != Success {
-		for _, i := range t.TopDown() {
-			if p := t.Parents[i]; p >= 0 && w.under[p] {
-				w.under[i] = true
-			}
-		}
+		w.markBelow(t)
 	}
 	return outcome
 }
 
 func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
-	w.findRetried(t, root)
+	w.rescues.begin(t)
+	w.rescues.among(t, root)
 	outcome := Success
 	for _, c := range t.Children(root) {
-		if t.Spans[c].GaveUp() && t.HoldsUp(c) && !w.retried[c] {
+		if t.Spans[c].GaveUp() && t.HoldsUp(c) && !w.rescues.again(c) {
 			w.under[c] = true
 			outcome = Partial
 		}
@@ -97,22 +94,17 @@ func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
 	return outcome
 }
 
-// findRetried marks the calls of a span that another one retries. A retry that
-// does not tell what it retries stands for all of its hop that ended before it.
-func (w *Watch) findRetried(t *spans.Trace, parent int32) {
-	w.retried = append(w.retried[:0], make([]bool, len(t.Spans))...)
-	clear(w.latest)
-	for _, c := range t.Children(parent) {
-		switch s := &t.Spans[c]; {
-		case t.RetryOf[c] >= 0:
-			w.retried[t.RetryOf[c]] = true
-		case s.Retry() && s.Flags.Has(spans.HasStart):
-			w.latest[s.Hop] = s.Start // children are sorted by start
-		}
+// markBelow marks what may have made the marked calls fail: all below them but
+// what nobody waited for and what was tried again with success.
+func (w *Watch) markBelow(t *spans.Trace) {
+	w.rescues.begin(t)
+	for i := range t.Spans {
+		w.rescues.among(t, int32(i))
 	}
-	for _, c := range t.Children(parent) {
-		if start, again := w.latest[t.Spans[c].Hop]; again && inTime(&t.Spans[c]) && t.Spans[c].End() <= start {
-			w.retried[c] = true
+	for _, i := range t.TopDown() {
+		p := t.Parents[i]
+		if p >= 0 && w.under[p] && t.HoldsUp(i) && !w.rescues.rescued(t, i) {
+			w.under[i] = true
 		}
 	}
 }

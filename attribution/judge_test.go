@@ -27,6 +27,31 @@ func TestOutcomeAndBlame(t *testing.T) {
 		{"the last attempt failed below", []testSpan{root, with(a, cut), with(again, failed), with(c, failed)}, "1 partial, fails by c 1, cut a 1"},
 		{"a failure below a call that answered", []testSpan{root, a, with(b, failed)}, "1 success"},
 		{"nobody waited for what failed", []testSpan{root, {id: 2, parent: 1, end: 300, hop: "a", outcome: failed, ties: spans.Async}}, "1 success"},
+		{"what a message led to did not make it fail", []testSpan{
+			with(root, failed), with(a, failed), {id: 7, parent: 1, end: 2, hop: "send", kind: spans.Producer},
+			{id: 8, parent: 7, start: 5000, end: 5010, hop: "take", kind: spans.Consumer}, {id: 9, parent: 8, start: 5001, end: 5006, hop: "smtp", outcome: failed},
+		}, "1 failed, fails by a 1"},
+		{"what was rescued did not make it fail", []testSpan{
+			with(root, failed), a, with(b, failed), {id: 7, parent: 4, start: 20, end: 30, hop: "c", outcome: failed}, {id: 8, parent: 2, start: 291, end: 299, hop: "b"},
+			{id: 9, parent: 1, start: 400, end: 900, hop: "d", outcome: failed},
+		}, "1 failed, fails by d 1"},
+		{"what was tried in vain did", []testSpan{
+			with(root, failed), with(a, failed), with(b, failed), {id: 7, parent: 4, start: 20, end: 30, hop: "c", outcome: failed}, {id: 8, parent: 2, start: 291, end: 299, hop: "b", outcome: failed},
+		}, "1 failed, fails by c 1"},
+		{"the loser of a hedge", []testSpan{
+			root, {id: 2, parent: 1, end: 300, hop: "a", outcome: cut, by: spans.Caller}, {id: 3, parent: 1, start: 100, end: 299, hop: "a"},
+		}, "1 success, cut a 1"},
+		{"cancelled before the other answered", []testSpan{
+			root, {id: 2, parent: 1, end: 300, hop: "a", outcome: cut, by: spans.Caller}, {id: 3, parent: 1, start: 100, end: 301, hop: "a"},
+		}, "1 partial, fails by a 1, cut a 1"},
+		{"timed out beside one that answered", []testSpan{
+			root, {id: 2, parent: 1, end: 300, hop: "a", outcome: cut}, {id: 3, parent: 1, start: 100, end: 299, hop: "a"},
+		}, "1 partial, fails by a 1, cut a 1"},
+		{"a marked retry that overlaps a little", []testSpan{
+			root, {id: 2, parent: 1, end: 300, hop: "a", outcome: cut}, {id: 3, parent: 1, start: 299, end: 400, hop: "a", retry: true},
+		}, "1 success, cut a 1"},
+		{"a marked retry without length retries not itself", []testSpan{root, {id: 3, parent: 1, start: 300, end: 300, hop: "a", outcome: failed, retry: true}},
+			"1 partial, fails by a 1"},
 		{"a call of a consumer failed", []testSpan{{id: 1, end: 1000, hop: "take", kind: spans.Consumer}, {id: 2, parent: 1, end: 300, hop: "a", kind: spans.Client, outcome: failed}},
 			"1 partial, fails by a 1"},
 		{"a message could not be sent", []testSpan{root, {id: 2, parent: 1, end: 300, hop: "send", kind: spans.Producer, outcome: failed}}, "1 partial, fails by send 1"},

@@ -69,8 +69,7 @@ type Watch struct {
 	record  []byte
 	depth   []int32
 	under   []bool
-	retried []bool
-	latest  map[int32]int64 // start of the last retry, by the hop's index
+	rescues rescues
 	parents []int32
 	times   hopTimes
 	chain   chain
@@ -91,7 +90,7 @@ func NewWatch(c Config) *Watch {
 	return &Watch{
 		table: newTable(), trips: make([]stretch, 1),
 		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
-		latest: map[int32]int64{}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
+		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
 	}
 }
 

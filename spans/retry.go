@@ -11,10 +11,19 @@ type RetryOptions struct {
 	NoSiblings bool // an earlier sibling that gave up does not make it one
 }
 
+// RetryOverlap is how long an attempt may run on when one that is marked as a retry
+// starts, in ns, so as to be what it retries.
+const RetryOverlap = 1e6
+
+// mostOverlapping is among how many attempts that end in the overlap the one that
+// is retried is looked for.
+const mostOverlapping = 100
+
 // MarkRetries decides which spans are retries, and of what. A span's own mark
 // counts. Else a span is a retry of the latest sibling (same parent, same hop)
 // that ended cut or failed before it started, unless another span is that one's
-// retry already; siblings that overlap are parallel calls. A server or consumer
+// retry already; siblings that overlap are parallel calls. What is marked may start
+// up to RetryOverlap before the attempt that it retries has ended. A server or consumer
 // span is a retry only by its own mark: that its caller tries again does not
 // make it one. Spans that do not lie in time take no part. Call it once.
 func (t *Trace) MarkRetries(o RetryOptions) {
@@ -86,7 +95,11 @@ func (t *Trace) markAttempts(run []int32, o RetryOptions) {
 		for len(ended) > 0 && t.Spans[ended[0]].End() <= s.Start && ended[0] < i {
 			waiting, ended = append(waiting, ended[0]), ended[1:]
 		}
-		if len(waiting) > 0 && t.mayRetry(i, o) {
+		if k := t.overlapped(i, ended); k >= 0 {
+			t.RetryOf[i] = ended[k]
+			copy(ended[1:], ended[:k])
+			ended = ended[1:]
+		} else if len(waiting) > 0 && t.mayRetry(i, o) {
 			t.RetryOf[i] = waiting[len(waiting)-1]
 			waiting = waiting[:len(waiting)-1]
 			if !s.Flags.Has(RetryByMark) {
@@ -94,6 +107,26 @@ func (t *Trace) markAttempts(run []int32, o RetryOptions) {
 			}
 		}
 	}
+}
+
+// overlapped returns the place of the last attempt to end that one marked as a
+// retry overlaps at its start, -1 if there is none.
+func (t *Trace) overlapped(i int32, ended []int32) int {
+	best := -1
+	if s := &t.Spans[i]; s.Flags.Has(RetryByMark) {
+		for k := 0; k < min(len(ended), mostOverlapping) && t.Spans[ended[k]].MayBeRetriedBy(s); k++ {
+			if ended[k] < i {
+				best = k
+			}
+		}
+	}
+	return best
+}
+
+// MayBeRetriedBy reports whether an attempt had ended when one that is marked as a
+// retry started, as far as clocks tell.
+func (s *Span) MayBeRetriedBy(next *Span) bool {
+	return s.End() <= next.Start || uint64(s.End())-uint64(next.Start) <= RetryOverlap
 }
 
 // candidates returns the attempts that can be retried, by end.
