@@ -267,6 +267,35 @@ func TestHopsWithoutTimeAreListed(t *testing.T) {
 	}
 }
 
+func TestChildrenOutsideTheirParentAreSaid(t *testing.T) {
+	root := testSpan{id: 1, start: 10_000, end: 20_000, hop: "a"}
+	gaveUp := root
+	gaveUp.outcome = cut
+	for _, c := range []struct {
+		name   string
+		parent testSpan
+		child  testSpan
+		want   bool
+	}{
+		{"inside", root, testSpan{start: 10_000, end: 20_000}, false},
+		{"1 ms before", root, testSpan{start: 9_000, end: 12_000}, false},
+		{"more before", root, testSpan{start: 8_999, end: 12_000}, true},
+		{"1 ms longer", root, testSpan{start: 11_000, end: 21_000}, false},
+		{"more longer", root, testSpan{start: 11_000, end: 21_001}, true},
+		{"wholly after", root, testSpan{start: 50_000, end: 60_000}, true},
+		{"nobody waits", root, testSpan{start: 50_000, end: 60_000, ties: spans.Async}, false},
+		{"its parent gave up", gaveUp, testSpan{start: 11_000, end: 60_000}, false},
+		{"its parent gave up later", gaveUp, testSpan{start: 1_000, end: 12_000}, true},
+		{"its parent has no end", testSpan{id: 1, start: 10_000, noEnd: true, hop: "a"}, testSpan{start: 1_000, end: 12_000}, false},
+	} {
+		c.child.id, c.child.parent, c.child.hop = 2, 1, "b"
+		got := codes(watchOf(c.parent, c.child, testSpan{id: 9, end: 90_000, hop: "root"}).Result(usual).Warnings)
+		if slices.Contains(got, "children_outside") != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
 	w := NewWatch(Config{})
 	for i := range 200 {

@@ -146,6 +146,9 @@ func (w *Watch) warnings(q Query) []note.Warning {
 	if n := w.counts.rootless; n > 0 {
 		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only cuts are counted", n)
 	}
+	if n := w.counts.outside; n > 0 {
+		add("children_outside", "%d of %d spans that their parent waits for lie outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, w.counts.children)
+	}
 	if n := w.counts.loneLines; n > 0 {
 		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)
 	}

@@ -80,6 +80,8 @@ type counts struct {
 	measured  [len(bases)]uint64
 	outcomes  [len(Outcomes)]uint64
 	rootless  uint64 // no root that has a start and an end
+	children  uint64 // spans that their parent waits for, both in time
+	outside   uint64 // of these, those that lie outside their parent
 	loneLines uint64 // lines of hop logs without a chain's id
 	tooLong   uint64 // chains with more lines than can be nested
 	lines     uint64
@@ -144,10 +146,31 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 			n.start = offPath
 		} else {
 			n.part = w.table.partAt(t.Hops, t.Hosts, s.Hop, s.Host)
+			w.compareWithParent(t, int32(i))
 		}
 		p.nodes = append(p.nodes, n)
 	}
 }
+
+// rounding is how far clocks and exporters may move the ends of a span, in ns.
+const rounding = 1e6
+
+// compareWithParent counts spans that lie outside the parent that waits for them.
+// What runs on after one that gave up, or starts after it, may have done so.
+func (w *Watch) compareWithParent(t *spans.Trace, i int32) {
+	p := t.Parents[i]
+	if p < 0 || !inTime(&t.Spans[p]) {
+		return
+	}
+	s, parent := &t.Spans[i], &t.Spans[p]
+	w.counts.children++
+	if far(s.Start, parent.Start) || !parent.GaveUp() && far(parent.End(), s.End()) {
+		w.counts.outside++
+	}
+}
+
+// far reports whether a moment lies before another by more than rounding.
+func far(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
 // count enters the path just walked. The caller flushes when it is done.
 func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {
@@ -231,6 +254,8 @@ func (c *counts) add(o *counts) {
 		c.outcomes[i] += o.outcomes[i]
 	}
 	c.rootless += o.rootless
+	c.children += o.children
+	c.outside += o.outside
 	c.loneLines += o.loneLines
 	c.tooLong += o.tooLong
 	c.lines += o.lines
