@@ -1,6 +1,10 @@
 package attribution
 
-import "github.com/tailscope/tailscope/spans"
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/spans"
+)
 
 // judgeTrace says whether a trace fails, and counts how it ended and which hop is
 // to blame. Of a trace without a root only its cuts are counted.
@@ -95,16 +99,25 @@ func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
 }
 
 // markBelow marks what may have made the marked calls fail: all below them but
-// what nobody waited for and what was tried again with success.
+// what nobody waited for and what was tried again with success, before a call
+// above it gave up.
 func (w *Watch) markBelow(t *spans.Trace) {
 	w.rescues.begin(t)
 	for i := range t.Spans {
 		w.rescues.among(t, int32(i))
 	}
+	w.until = append(w.until[:0], make([]int64, len(t.Spans))...)
 	for _, i := range t.TopDown() {
-		p := t.Parents[i]
-		if p >= 0 && w.under[p] && t.HoldsUp(i) && !w.rescues.rescued(t, i) {
+		p, until := t.Parents[i], int64(math.MaxInt64)
+		if p >= 0 {
+			until = w.until[p]
+		}
+		if p >= 0 && w.under[p] && t.HoldsUp(i) && !w.rescues.rescued(t, i, until) {
 			w.under[i] = true
 		}
+		if s := &t.Spans[i]; w.under[i] && s.GaveUp() && inTime(s) {
+			until = min(until, s.End())
+		}
+		w.until[i] = until
 	}
 }

@@ -35,6 +35,12 @@ func TestOutcomeAndBlame(t *testing.T) {
 			with(root, failed), a, with(b, failed), {id: 7, parent: 4, start: 20, end: 30, hop: "c", outcome: failed}, {id: 8, parent: 2, start: 291, end: 299, hop: "b"},
 			{id: 9, parent: 1, start: 400, end: 900, hop: "d", outcome: failed},
 		}, "1 failed, fails by d 1"},
+		{"what was rescued too late did", []testSpan{
+			root, with(a, cut), {id: 4, parent: 2, start: 10, end: 150, hop: "b", outcome: cut}, {id: 8, parent: 2, start: 160, end: 301, hop: "b"},
+		}, "1 partial, fails by b 1, cut b 1"},
+		{"what was rescued just in time", []testSpan{
+			root, with(a, cut), {id: 4, parent: 2, start: 10, end: 150, hop: "b", outcome: cut}, {id: 8, parent: 2, start: 160, end: 300, hop: "b"},
+		}, "1 partial, fails by a 1, cut b 1"},
 		{"what was tried in vain did", []testSpan{
 			with(root, failed), with(a, failed), with(b, failed), {id: 7, parent: 4, start: 20, end: 30, hop: "c", outcome: failed}, {id: 8, parent: 2, start: 291, end: 299, hop: "b", outcome: failed},
 		}, "1 failed, fails by c 1"},

@@ -98,13 +98,11 @@ func (r *rescues) answeredDuring(s *spans.Span) bool {
 func (r *rescues) again(i int32) bool { return r.by[i] >= 0 || r.lost[i] }
 
 // rescued reports whether the call of an attempt that gave up was answered after
-// all.
-func (r *rescues) rescued(t *spans.Trace, i int32) bool {
-	if r.by[i] < 0 {
-		return r.lost[i]
-	}
+// all, up to a moment.
+func (r *rescues) rescued(t *spans.Trace, i int32, until int64) bool {
 	for r.by[i] >= 0 {
 		i = r.by[i]
 	}
-	return r.lost[i] || !t.Spans[i].GaveUp()
+	s := &t.Spans[i]
+	return (r.lost[i] || !s.GaveUp()) && inTime(s) && s.End() <= until
 }

@@ -69,6 +69,7 @@ type Watch struct {
 	record  []byte
 	depth   []int32
 	under   []bool
+	until   []int64 // by span: when the first call at or above it gave up
 	rescues rescues
 	parents []int32
 	times   hopTimes
