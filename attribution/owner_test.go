@@ -252,8 +252,16 @@ func TestHopsWithTheLargestExcessAreListed(t *testing.T) {
 	fastAndSlow(w, 480, 25, "z", nil)
 	q := usual
 	q.MaxHops = 1
-	if r := w.Result(q); len(r.Hops) != 1 || r.Hops[0].Name != "z" {
-		t.Errorf("%+v", r.Hops)
+	r := w.Result(q)
+	if list := r.Listed(); len(list) != 1 || list[0].Name != "z" || len(r.Hops) != 2 || r.Owner == nil {
+		t.Errorf("%+v of %+v", list, r.Hops)
+	}
+	if got := codes(r.Warnings); !slices.Equal(got, []string{"hops_left_out"}) || !strings.HasPrefix(r.Warnings[0].Text, "1 of 2 hops") {
+		t.Errorf("warnings %v", r.Warnings)
+	}
+	q.MaxHops = 2
+	if r := w.Result(q); len(r.Listed()) != 2 || len(r.Warnings) > 0 {
+		t.Errorf("%+v, warnings %v", r.Listed(), r.Warnings)
 	}
 }
 

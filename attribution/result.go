@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/tailscope/tailscope/internal/note"
@@ -33,7 +34,8 @@ type Result struct {
 	SumOfP99    int64 // of each hop's time on the path; P99 is that of the whole
 	P99         int64
 	Excess      int64
-	Hops        []Hop // sorted by hop, then kind
+	Hops        []Hop // sorted by hop, then kind; all of them, see Listed
+	MaxHops     int   // as in Query
 	Owner       *spans.Hop
 	Verdict     string
 	Interval    quantile.P // the confidence of the shares' limits
@@ -103,7 +105,7 @@ type OutcomeCount struct {
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
 func (w *Watch) Result(q Query) Result {
-	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
+	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
 	for i, o := range Outcomes {
 		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})
 	}
@@ -115,7 +117,7 @@ func (w *Watch) Result(q Query) Result {
 	s := w.split(q, &r)
 	r.Hops = w.hopsOf(s, q)
 	r.decide()
-	r.nameHops(q.MaxHops)
+	r.warnOfHops()
 	w.instancesOf(&r, s)
 	return r
 }
@@ -175,23 +177,41 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 		}
 	}
 	s.shares(w, list, q)
+	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
 	return list
 }
 
-// nameHops keeps the hops with the largest excess, in the order of their names.
-func (r *Result) nameHops(most int) {
-	if most > 0 && len(r.Hops) > most {
-		slices.SortFunc(r.Hops, byExcess)
-		r.Hops = r.Hops[:most]
+// Listed returns the hops to list, sorted by hop, then kind: where they are too
+// many, those with the largest excess.
+func (r *Result) Listed() []Hop {
+	if r.leftOut() == 0 {
+		return r.Hops
 	}
-	slices.SortFunc(r.Hops, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	list := ByExcess(r.Hops)[:r.MaxHops]
+	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	return list
+}
+
+// leftOut is how many hops are not listed.
+func (r *Result) leftOut() int {
+	if r.MaxHops == 0 {
+		return 0
+	}
+	return max(0, len(r.Hops)-r.MaxHops)
+}
+
+func (r *Result) warnOfHops() {
+	if n := r.leftOut(); n > 0 {
+		r.Warnings = append(r.Warnings, note.Warning{Code: "hops_left_out", Text: fmt.Sprintf(
+			"%d of %d hops are left out of the list, those with the least excess: --hops says how many are listed", n, len(r.Hops))})
+	}
 }
 
 func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), byHop(a.Hop, b.Hop)) }
 
-// ByExcess returns the hops, those with the largest excess first.
-func (r *Result) ByExcess() []Hop {
-	list := slices.Clone(r.Hops)
+// ByExcess returns hops sorted by their excess, the largest first.
+func ByExcess(hops []Hop) []Hop {
+	list := slices.Clone(hops)
 	slices.SortFunc(list, byExcess)
 	return list
 }

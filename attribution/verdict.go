@@ -76,7 +76,7 @@ const (
 
 // decide names the owner, or says why there is none. The hops are in any order.
 func (r *Result) decide() {
-	list := r.ByExcess()
+	list := ByExcess(r.Hops)
 	r.Verdict = r.reasonAgainst(list)
 	if r.Verdict != "" {
 		return

@@ -8,7 +8,7 @@ import (
 )
 
 // ownerColumns are those of the CSV of a page that has only the owner: a row a
-// hop, the figures of the whole repeated.
+// hop, whatever is listed elsewhere, the figures of the whole repeated.
 var ownerColumns = [...]struct {
 	name  string
 	value func(*attribution.Result, *attribution.Hop) string

@@ -86,7 +86,7 @@ func ownerJSON(r *Report) *jsonOwner {
 	}
 	j := &jsonOwner{
 		Basis: orNull(string(o.Basis)), TailFrom: o.TailFrom.String(), TailTraces: o.Tail.Traces, BodyTraces: o.Body.Traces,
-		EndToEnd: endToEndJSON(r), Hops: list(o.Hops, ownerHopJSON), Verdict: o.Verdict, Confidence: o.Interval.String(),
+		EndToEnd: endToEndJSON(r), Hops: list(o.Listed(), ownerHopJSON), Verdict: o.Verdict, Confidence: o.Interval.String(),
 		Failures: failuresJSON(&o.Failures), Outcomes: list(o.Outcomes, outcomeJSON), Instances: list(o.Instances, instanceJSON),
 		InstancesOf: orNull(string(o.InstancesOf)), Observations: list(o.Observations, itself), Warnings: list(o.Warnings, itself),
 	}

@@ -36,7 +36,7 @@ func ownerTables(r *Report, notes *footnotes) []Table {
 	switch {
 	case r.InFull:
 		return []Table{ownerHops(r, notes), failurePlaces(o), instanceTable(o)}
-	case len(o.Hops) < 2: // one hop has all of everything
+	case len(o.Hops) == 1: // one hop has all of everything
 		return nil
 	}
 	return []Table{ownerHops(r, notes), failurePlaces(o)}
@@ -49,7 +49,7 @@ func ownerHops(r *Report, notes *footnotes) Table {
 		{Head: "hop", Key: true, Name: true}, {Head: "tail", Right: true}, {Head: "body", Right: true}, {Head: "excess", Right: true},
 		{Head: "share", Right: true}, {Head: "limits", Right: true}, {Head: "largest in", Right: true},
 	}}
-	all := o.ByExcess()
+	all := attribution.ByExcess(o.Listed())
 	tail, body, excess := columnOf(all, tailMean), columnOf(all, bodyMean), columnOf(all, excessOf)
 	for _, h := range all {
 		name := Cell{Text: ownerHopText(&h)}

@@ -86,7 +86,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.tempDir, "temp-dir", "", "folder for what does not fit in memory (default: the system's)")
 
 	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
-	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided")
+	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided; of a share of the tail, two-sided")
 	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
 
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
