@@ -52,6 +52,7 @@ func (l *loaded) link() {
 		}
 		first := &l.runs[*slot-1]
 		l.runs[i].next, first.next = first.next, int32(i)
+		first.spelling = max(first.spelling, l.runs[i].spelling) // whichever came first
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,6 +155,32 @@ func TestTheNameOfAChainIsItsText(t *testing.T) {
 	for _, h := range logOf(t, lines...).Result(usual).Hops {
 		if h.Name == "a" && h.Exemplars[0] != "the slow one" {
 			t.Errorf("exemplars %v", h.Exemplars)
+		}
+	}
+}
+
+func TestAChainIsNamedAsItWasWritten(t *testing.T) {
+	for _, c := range []struct {
+		ids  []string
+		want string
+	}{
+		{[]string{"1029"}, "1029"},
+		{[]string{"007"}, "007"},
+		{[]string{"0af7651916cd43dd8448eb211c80319c"}, "0af7651916cd43dd8448eb211c80319c"},
+		{[]string{"0AF7651916CD43DD8448EB211C80319C"}, "0AF7651916CD43DD8448EB211C80319C"},
+		{[]string{"0x1f"}, "0000000000000000000000000000001f"},
+		{[]string{"aB"}, "000000000000000000000000000000ab"},
+		{[]string{"1f", "0001f", "1F", "0x1f"}, "1F"},
+	} {
+		var lines []testLine
+		for i, id := range c.ids {
+			lines = append(lines, testLine{chain: id, hop: "a", start: 10 * i, end: 10*i + 10})
+		}
+		for range 2 {
+			if got := logOf(t, lines...).Result(usual).Hops[0].Exemplars; len(got) != 1 || got[0] != c.want {
+				t.Errorf("%q: %v, want %s", c.ids, got, c.want)
+			}
+			slices.Reverse(lines)
 		}
 	}
 }

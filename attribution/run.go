@@ -6,8 +6,8 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// A run is written as the upper half of the hash of its chain's id, the id, and
-// its lines. A line is a byte of flags, its hop where the flags do not hold it,
+// A run is written as the upper half of the hash of its chain's id, the id, how the
+// id was spelled, and its lines. A line is a byte of flags, its hop where the flags do not hold it,
 // how it ended unless it completed, its duration, and its start as the distance
 // to that of the line before; for the first line of a run, of the run before on
 // the same shelf.
@@ -41,6 +41,7 @@ func (r *runRecord) begin(s *lineStore, text []byte) {
 	r.shelf, r.id = &s.shelves[hash%shelves], text
 	r.start, r.first = r.shelf.start, true
 	r.bytes = appendID(binary.LittleEndian.AppendUint32(r.bytes[:0], uint32(hash>>32)), id, opaque, text)
+	r.bytes = append(r.bytes, byte(spellingOf(text)))
 }
 
 // appendID writes an id: 0 and its number, or its text behind one more than its
@@ -94,6 +95,7 @@ func (r *runRecord) begun(start int64) {
 type lineRun struct {
 	id             []byte // as it was written
 	hash           uint32
+	spelling       spelling
 	from, to, next int32 // next: -1 for none
 }
 
@@ -106,7 +108,7 @@ func (r *lineRun) name() string {
 	if n > 0 {
 		return string(text)
 	}
-	return spans.TraceID{Hi: binary.LittleEndian.Uint64(text), Lo: binary.LittleEndian.Uint64(text[8:])}.String()
+	return r.spelling.of(spans.TraceID{Hi: binary.LittleEndian.Uint64(text), Lo: binary.LittleEndian.Uint64(text[8:])})
 }
 
 // loaded is what one shelf holds of all watches.
@@ -140,6 +142,7 @@ func (l *loaded) read(block []byte, hops []int32, start int64) int64 {
 	for len(block) > 0 {
 		r := lineRun{hash: binary.LittleEndian.Uint32(block), from: int32(len(l.lines)), next: -1}
 		r.id, block = cutID(block[4:])
+		r.spelling, block = spelling(block[0]), block[1:]
 		block, start = l.readLines(block, hops, start)
 		r.to = int32(len(l.lines))
 		l.runs = append(l.runs, r)

@@ -63,10 +63,13 @@ func (o *options) planOwner(p *plan) error {
 	return nil
 }
 
-// parseLabel reads a quantile as 0.999 or as p99.9.
+// parseLabel reads a quantile as 0.999, as .999 or as p99.9.
 func parseLabel(s string) (quantile.P, error) {
 	percent, isLabel := strings.CutPrefix(s, "p")
 	if !isLabel {
+		if strings.HasPrefix(s, ".") {
+			s = "0" + s // as it is printed
+		}
 		return quantile.ParseP(s)
 	}
 	whole, fraction, _ := strings.Cut(percent, ".")
