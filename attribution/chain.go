@@ -179,7 +179,11 @@ func (w *Watch) nest(c []line) {
 	w.parents = w.parents[:0]
 	w.chain.nesting.Begin()
 	for i := range c {
-		w.parents = append(w.parents, w.chain.nesting.Place(c[i].hop, c[i].start, c[i].end()))
+		p := w.chain.nesting.Place(c[i].hop, c[i].start, c[i].end())
+		w.parents = append(w.parents, p)
+		if p >= 0 {
+			w.noteUnsure(&c[p], &c[i])
+		}
 	}
 }
 

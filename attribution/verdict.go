@@ -149,6 +149,7 @@ func (w *Watch) warnings(q Query) []note.Warning {
 	if n := w.counts.outside; n > 0 {
 		add("children_outside", "%d of %d spans that their parent waits for lie outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, w.counts.children)
 	}
+	list = append(list, w.unsureNesting()...)
 	if n := w.counts.loneLines; n > 0 {
 		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)
 	}

@@ -62,6 +62,7 @@ type Watch struct {
 	best     []exemplars      // by hop
 	kinds    map[hopKind]*period
 	queues   map[int32]*queue
+	unsure   map[hopPair]uint64 // attempts nested by chance
 	lines    lineStore
 
 	// Room for one trace, used again for the next.
@@ -93,7 +94,7 @@ func NewWatch(c Config) *Watch {
 	return &Watch{
 		table: newTable(), trips: make([]stretch, 1),
 		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
-		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, lines: newLineStore(c),
+		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, unsure: map[hopPair]uint64{}, lines: newLineStore(c),
 	}
 }
 
@@ -232,6 +233,7 @@ func (w *Watch) Merge(o *Watch) {
 		w.exemplarsOf(hops[hop]).merge(&o.best[hop])
 	}
 	w.mergeObserved(o, hops)
+	w.mergeUnsure(o, hops)
 }
 
 // renamed returns a stretch whose parts have other numbers; those of a merge

@@ -1,0 +1,75 @@
+package attribution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/internal/note"
+)
+
+// hopPair is two hops of a log, the one that was taken for the caller first.
+type hopPair struct{ outer, inner int32 }
+
+// mostPairs is how many pairs one warning names.
+const mostPairs = 3
+
+// noteUnsure counts attempts that lie in another one although the times do not
+// tell which of the two called the other.
+func (w *Watch) noteUnsure(outer, inner *line) {
+	if unsure(outer, inner) {
+		w.unsure[hopPair{outer.hop, inner.hop}]++
+	}
+}
+
+// unsure reports whether neither of two attempts holds the other, or each does:
+// they start and end together, or the inner one starts hardly later and yet
+// outlasts the outer one, which did not give up.
+func unsure(outer, inner *line) bool {
+	if outer.start == inner.start && outer.duration == inner.duration {
+		return true
+	}
+	return !outer.gaveUp() && outer.end() < inner.end() && !far(outer.start, inner.start)
+}
+
+func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
+	for pair, n := range o.unsure {
+		w.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
+	}
+}
+
+// unsurePairs lists the pairs that are unsure in at least one of a hundred chains,
+// by names, whichever was taken for the caller; the most first.
+func (w *Watch) unsurePairs() []HopCount {
+	counts := map[string]uint64{}
+	for pair, n := range w.unsure {
+		names := []string{hopText(w.table.hops[pair.outer]), hopText(w.table.hops[pair.inner])}
+		slices.Sort(names)
+		counts[strings.Join(names, " and ")] += n
+	}
+	var list []HopCount
+	for names, n := range counts {
+		if n >= max(1, w.counts.measured[containment]/100) {
+			list = append(list, HopCount{names, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
+	return list
+}
+
+// unsureNesting names the pairs of which it is not known who called whom.
+func (w *Watch) unsureNesting() []note.Warning {
+	pairs := w.unsurePairs()
+	if len(pairs) == 0 {
+		return nil
+	}
+	var parts []string
+	for _, p := range pairs[:min(len(pairs), mostPairs)] {
+		parts = append(parts, fmt.Sprintf("%s (%d times)", p.Hop, p.N))
+	}
+	if more := len(pairs) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return []note.Warning{{Code: "nesting_unsure", Text: "which one called the other is not known where two attempts start and end alike, so one may have the other's time: " + strings.Join(parts, ", ")}}
+}
