@@ -278,5 +278,16 @@ func (c *Classes) FirstCompleted() iter.Seq2[spans.Hop, quantile.Union] {
 	}
 }
 
+// Completed yields the completed attempts of each hop, first ones and retries.
+func (c *Classes) Completed() map[spans.Hop]quantile.Union {
+	all := map[spans.Hop]quantile.Union{}
+	for s := range c.sets() {
+		for id, h := range s.hops {
+			all[id] = append(all[id], h.first.completed, h.retries.completed)
+		}
+	}
+	return all
+}
+
 // Hops returns how many hops of logs there are.
 func (c *Classes) Hops() int { return len(c.plain.hops) }

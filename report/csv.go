@@ -72,6 +72,8 @@ func csvTable(r *Report) [][]string {
 		return orphanRows(r)
 	case r.Owner != nil:
 		return ownerRows(r)
+	case r.Retries != nil:
+		return retryRows(r)
 	}
 	rows := [][]string{csvHeader()}
 	for i := range r.Hops {

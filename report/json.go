@@ -22,6 +22,7 @@ type jsonReport struct {
 	Hops          []jsonHop `json:"hops,omitzero"` // absent if not asked for
 
 	Owner   *jsonOwner   `json:"owner,omitzero"`
+	Retries *jsonRetries `json:"retries,omitzero"`
 	Orphans *jsonOrphans `json:"orphans,omitzero"`
 }
 
@@ -80,7 +81,7 @@ func JSON(w io.Writer, r *Report, _ Options) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r), ownerJSON(r), orphansJSON(r)}); err != nil {
+	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r), ownerJSON(r), retriesJSON(r), orphansJSON(r)}); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	_, err := w.Write(escapeHidden(b.Bytes()))

@@ -21,6 +21,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/retries"
 )
 
 // Report is everything one run found; sections that were not asked for are
@@ -31,6 +32,7 @@ type Report struct {
 	Hops      []buckets.Result // sorted by hop, then kind
 	Orphans   *orphans.Result
 	Owner     *attribution.Result
+	Retries   *retries.Result
 
 	Paths    []string // of the input files, by their index in rows
 	TraceURL string   // template of a trace's address, with {trace}; "" for none

@@ -46,8 +46,11 @@ func newPage(r *Report) *page {
 	p.add(tailTable(r, &p.notes))
 	p.add(bucketTable(r))
 	p.add(wallTable(r))
-	p.intro = append(append(p.intro, ownerLines(r)...), orphanLines(r)...)
+	p.intro = append(append(p.intro, ownerLines(r)...), append(retryLines(r), orphanLines(r)...)...)
 	for _, t := range ownerTables(r, &p.notes) {
+		p.add(t)
+	}
+	for _, t := range retryTables(r, &p.notes) {
 		p.add(t)
 	}
 	for _, t := range orphanTables(r, &p.notes) {

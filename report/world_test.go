@@ -29,7 +29,7 @@ var worlds = []struct {
 	{"nothing", nothing},
 	{"scales", scales},
 	{"failures", failures},
-	{"retries", retries},
+	{"retries", retried},
 	{"kaplan_meier", kaplanMeierWorld},
 	{"rejects", rejects},
 	{"traces", traces},
@@ -247,7 +247,7 @@ func failures() *Report {
 	return &Report{Input: inputOf(6), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
-func retries() *Report {
+func retried() *Report {
 	ps := probabilities("0.5", "0.9")
 	h := hop("search", ps, 100*ms, 110*ms, 120*ms)
 	h.Attempts, h.Retries, h.FirstAttempts = 7, 2, 5
@@ -270,7 +270,7 @@ func retries() *Report {
 }
 
 func kaplanMeierWorld() *Report {
-	r := retries()
+	r := retried()
 	km := 1234567 * us
 	r.Hops[0].Tail[1].KM = &km
 	return r
@@ -340,7 +340,7 @@ func weightedSample() *Report {
 
 // biasedSample has no value that speaks of anything but itself.
 func biasedSample() *Report {
-	r, ps := retries(), probabilities("0.5", "0.9")
+	r, ps := retried(), probabilities("0.5", "0.9")
 	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: "--sampling biased"}
 	h := &r.Hops[0]
 	h.Biased, h.Failed = true, first(summary(ps, 1*ms))

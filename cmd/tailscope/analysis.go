@@ -7,6 +7,7 @@ import (
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -18,6 +19,7 @@ const (
 	sectionHops sections = 1 << iota
 	sectionOrphans
 	sectionOwner
+	sectionRetries
 )
 
 func (s sections) has(want sections) bool { return s&want == want }
@@ -30,6 +32,7 @@ type analysis struct {
 	nested, unnested int64
 	orphans          *orphans.Watch     // nil where nobody asked
 	owner            *attribution.Watch // the same
+	retries          *retries.Watch     // the same
 }
 
 func (p *plan) newAnalysis(c buckets.Config) *analysis {
@@ -39,6 +42,9 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	}
 	if p.sections.has(sectionOwner) {
 		a.owner = attribution.NewWatch(p.owner.watch)
+	}
+	if p.sections.has(sectionRetries) {
+		a.retries = retries.NewWatch(p.retries)
 	}
 	return a
 }
@@ -61,6 +67,9 @@ func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	}
 	if a.owner != nil {
 		a.owner.Add(t)
+	}
+	if a.retries != nil {
+		a.retries.Add(t)
 	}
 }
 
@@ -98,6 +107,9 @@ func (a *analysis) merge(o *analysis) {
 	if a.owner != nil {
 		a.owner.Merge(o.owner)
 	}
+	if a.retries != nil {
+		a.retries.Merge(o.retries)
+	}
 }
 
 // report puts the results together.
@@ -125,6 +137,10 @@ func (p *plan) report(f *found) *report.Report {
 	if f.owner != nil {
 		owner := f.owner.Result(p.ownerQuery(verdict))
 		r.Owner = &owner
+	}
+	if f.retries != nil {
+		worth := f.retries.Result(p.retriesQuery(verdict, hops, f.set.Completed()))
+		r.Retries = &worth
 	}
 	if p.sections.has(sectionHops) {
 		r.Hops = hops

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/retries"
 	"golang.org/x/term"
 )
 
@@ -58,6 +59,7 @@ type options struct {
 	limit     int
 	sort      string
 	traceURL  string
+	writeHops []string
 	failOn    []string
 	tailFrom  string
 }
@@ -122,6 +124,7 @@ type plan struct {
 	sections   sections
 	orphans    orphans.Config
 	owner      ownerPlan
+	retries    retries.Config
 	traceURL   string
 	failOn     []failRule
 }
@@ -138,7 +141,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -209,6 +210,9 @@ func (a *analysis) count(b *spans.Batch, traces *spans.Collector) error {
 			return err
 		}
 	}
+	if a.retries != nil {
+		a.retries.AddLines(b)
+	}
 	if n := a.set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
 	}
@@ -262,7 +266,7 @@ func (p *plan) columns() spans.Columns {
 	if p.strata {
 		c |= spans.Strata
 	}
-	if p.sections.has(sectionOwner) {
+	if p.sections&(sectionOwner|sectionRetries) != 0 {
 		c |= spans.Traces | spans.Starts
 	}
 	return c
@@ -285,6 +289,9 @@ func (l *pipeline) collect() (*found, error) {
 		return nil, err
 	}
 	if err := attribution.Chains(l.ctx, owners(l.found)); err != nil {
+		return nil, err
+	}
+	if err := retries.Chains(l.ctx, retryWatches(l.found)); err != nil {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()

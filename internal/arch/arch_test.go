@@ -26,11 +26,12 @@ var table = map[string][]string{
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets"},
 	"attribution":        {"spans", "quantile", "buckets"},
-	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution"},
+	"retries":            {"spans", "quantile", "buckets"},
+	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "report"},
+	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "report"},
 }
 
 // Third-party types that must stay behind one package's face.

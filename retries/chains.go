@@ -1,0 +1,72 @@
+package retries
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Chains puts the lines of all watches together by their chains and looks at the
+// calls in them, with a goroutine for each watch. It comes after all AddLines,
+// once, before Merge. An error is the end of ctx.
+func Chains(ctx context.Context, watches []*Watch) error {
+	hops := translations(watches)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for i, w := range watches {
+		group.Go(func() { w.takeShelves(ctx, watches, hops[i], &next) })
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// translations returns, for each watch, the numbers that the hops of all others
+// have in it. All is known before they are read side by side.
+func translations(watches []*Watch) [][][]int32 {
+	var tables [][]*hop
+	for _, w := range watches {
+		tables = append(tables, slices.Clone(w.table.hops))
+	}
+	all := make([][][]int32, len(watches))
+	for i, w := range watches {
+		for _, hops := range tables {
+			all[i] = append(all[i], w.table.numbersOf(hops))
+		}
+	}
+	return all
+}
+
+// takeShelves looks at one shelf after the other until none is left.
+func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int32, next *atomic.Int64) {
+	var lines []line
+	for ctx.Err() == nil {
+		s := int(next.Add(1)) - 1
+		if s >= shelves {
+			return
+		}
+		lines = lines[:0]
+		for i, o := range watches {
+			lines = o.lines.take(lines, s, hops[i])
+		}
+		sortLines(lines)
+		for rest := lines; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n].id == rest[0].id {
+				n++
+			}
+			w.addChain(rest[:n])
+			rest = rest[n:]
+		}
+	}
+}
+
+// addChain looks at the lines of one chain, which are sorted.
+func (w *Watch) addChain(lines []line) {
+	w.tries = w.tries[:0]
+	for i := range lines {
+		w.tries = append(w.tries, lines[i].try)
+	}
+	w.linkByHop()
+	w.addCalls()
+}

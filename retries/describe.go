@@ -1,0 +1,174 @@
+package retries
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// describer turns what was counted into results.
+type describer struct {
+	w *Watch
+	q Query
+}
+
+var tenths = []quantile.P{quantile.MustP("0.1"), quantile.MustP("0.5"), quantile.MustP("0.9")}
+
+// describe puts hops together into one row.
+func (d *describer) describe(list []*hop) Hop {
+	var r Hop
+	var firstCompleted, firstEnded, twiceSeen uint64
+	var cut rescued
+	finished, after := Count{}, quantile.Union{}
+	for _, h := range list {
+		r.Calls, r.Attempts, r.FirstCut = r.Calls+h.firsts, r.Attempts+h.firsts+h.retries, r.FirstCut+h.firstCut
+		r.Permanent, r.Unmatched = r.Permanent+h.permanent, r.Unmatched+h.unmatched
+		r.MostAttempts = max(r.MostAttempts, h.mostAttempts, min(1, h.firsts+h.retries))
+		firstCompleted += h.firstCompleted
+		firstEnded += h.firstCompleted + h.firstCut + sum(h.firstFailed[:])
+		cut.add(h.afterCut)
+		twiceSeen += h.twiceSeen
+		finished = Count{finished.N + h.finished, finished.Of + h.finishedOf}
+		after = append(after, h.finishedAfter)
+	}
+	if len(list) == 1 {
+		r.Hop = list[0].Hop
+	}
+	r.Completion = Count{firstCompleted, firstEnded}.Share()
+	r.Rescue = d.rescue(cut, Count{firstCompleted, firstEnded})
+	r.AfterFailure = d.afterFailure(list, Count{firstCompleted, firstEnded})
+	if twiceSeen > 0 {
+		r.ExecutedTwice = d.twice(list)
+	}
+	if finished.Of > 0 {
+		r.FinishedAnyway = &Finished{finished, medianOf(after)}
+	}
+	r.TooLate = d.tooLate(list)
+	r.NearTimeout = d.nearTimeout(list)
+	r.Backoff = d.backoff(list)
+	r.Wall = d.wall(list)
+	return r
+}
+
+func sum(list []uint64) (n uint64) {
+	for _, v := range list {
+		n += v
+	}
+	return n
+}
+
+func medianOf(u quantile.Union) *int64 {
+	if u.N() == 0 {
+		return nil
+	}
+	return &quantile.Summarize(u, tenths).Quantiles[1]
+}
+
+func (d *describer) rescue(c rescued, first Count) Rescue {
+	r := Rescue{Count: Count{c.completed, c.n}}
+	r.Lower, r.Upper = quantile.ClopperPearson(r.N, r.Of, d.q.Confidence)
+	r.Verdict = rescueVerdict(r, first)
+	return r
+}
+
+func (d *describer) afterFailure(list []*hop, first Count) []AfterFailure {
+	var all []AfterFailure
+	for _, kind := range spans.Failures {
+		var one rescued
+		var n uint64
+		for _, h := range list {
+			one.add(h.afterFailure[kind])
+			n += h.firstFailed[kind]
+		}
+		if n > 0 || one.n > 0 {
+			all = append(all, AfterFailure{kind, n, d.rescue(one, first)})
+		}
+	}
+	return all
+}
+
+func (d *describer) twice(list []*hop) *Twice {
+	t := &Twice{}
+	for _, h := range list {
+		t.N, t.Of, t.Retried = t.N+h.twice, t.Of+h.twiceSeen, t.Retried+h.twiceOf
+		t.Writes += h.twiceWrites
+	}
+	return t
+}
+
+// tooLate counts the retries that began when less than a whole attempt was left of
+// what their caller waits.
+func (d *describer) tooLate(list []*hop) *Count {
+	var c Count
+	for _, h := range list {
+		own, known := d.q.Wall(h.Hop)
+		for _, i := range slices.Sorted(maps.Keys(h.late)) {
+			waits, callerKnown := d.q.Wall(d.w.table.hops[i].Hop)
+			if !known || !callerKnown {
+				continue
+			}
+			c.Of += h.late[i].N()
+			c.N += above(quantile.Union{h.late[i]}, waits-own)
+		}
+	}
+	if c.Of == 0 {
+		return nil
+	}
+	return &c
+}
+
+// above counts the values above a limit.
+func above(u quantile.Union, limit int64) (n uint64) {
+	for v, count := range u.All() {
+		if v > limit {
+			n += count
+		}
+	}
+	return n
+}
+
+func (d *describer) nearTimeout(list []*hop) Count {
+	var c Count
+	for _, h := range list {
+		ns, known := d.q.Wall(h.Hop)
+		if !known || d.q.Completed == nil {
+			continue
+		}
+		completed := d.q.Completed(h.Hop)
+		c.Of += completed.N()
+		c.N += above(completed, ns/100*nearPercent+ns%100*nearPercent/100)
+	}
+	return c
+}
+
+// backoff describes the gaps before retries.
+func (d *describer) backoff(list []*hop) Backoff {
+	var all quantile.Union
+	var by [ordinals]quantile.Union
+	for _, h := range list {
+		for k, s := range h.gaps {
+			all, by[k] = append(all, s), append(by[k], s)
+		}
+	}
+	b := Backoff{N: all.N(), Jitter: JitterUnknown}
+	if b.N == 0 {
+		return b
+	}
+	s := quantile.Summarize(all, tenths)
+	b.Min, b.P50, b.Max = &s.Min, &s.Quantiles[1], &s.Max
+	b.Base = medianOf(by[0])
+	if second := medianOf(by[1]); second != nil && *b.Base > 0 && by[0].N() >= leastGaps && by[1].N() >= leastGaps {
+		f := float64(*second) / float64(*b.Base)
+		b.Growth = &f
+	}
+	most := 0
+	for k := range by {
+		if by[k].N() > by[most].N() {
+			most = k
+		}
+	}
+	b.Jitter = jitterOf(by[most])
+	return b
+}

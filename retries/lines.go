@@ -1,0 +1,110 @@
+package retries
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// shelves is into how many parts lines are sorted by their chain. One part of all
+// watches is put together at a time, by each worker.
+const shelves = 64
+
+// lineStore keeps the lines of hop logs that gave up or are retries, some 30 bytes
+// each, until all are there: no others can belong to a call with retries.
+type lineStore struct {
+	shelves [shelves][][]byte
+	held    uint64 // bytes
+	record  []byte
+}
+
+// blockBytes is the size of a block but for the first few, which are smaller.
+const blockBytes = 64 << 10
+
+// line is a kept line: its chain, and the attempt.
+type line struct {
+	id spans.TraceID
+	try
+}
+
+// The head of a record: outcome, who cut it, and these.
+const (
+	headTimed = 1 << 5
+	headRetry = 1 << 6
+)
+
+func (s *lineStore) add(id spans.TraceID, t try) {
+	r := binary.LittleEndian.AppendUint64(s.record[:0], id.Hi)
+	r = binary.LittleEndian.AppendUint64(r, id.Lo)
+	head := byte(t.outcome) | byte(t.cutBy)<<2
+	if t.timed {
+		head |= headTimed
+	}
+	if t.retry {
+		head |= headRetry
+	}
+	r = append(r, head, byte(t.failure))
+	r = binary.AppendUvarint(r, uint64(t.hop))
+	r = binary.AppendUvarint(r, uint64(t.duration))
+	if t.timed {
+		r = binary.LittleEndian.AppendUint64(r, uint64(t.start))
+	}
+	s.record = r
+	s.held += uint64(len(r))
+	s.shelf(int((id.Lo*0x9e3779b97f4a7c15+id.Hi)>>32%shelves), r)
+}
+
+// shelf appends a record to the last block of a shelf that has room for it.
+func (s *lineStore) shelf(at int, r []byte) {
+	blocks := s.shelves[at]
+	last := len(blocks) - 1
+	if last < 0 || cap(blocks[last])-len(blocks[last]) < len(r) {
+		blocks = append(blocks, make([]byte, 0, min(blockBytes, 512<<min(len(blocks), 8))))
+		last++
+	}
+	blocks[last] = append(blocks[last], r...)
+	s.shelves[at] = blocks
+}
+
+// take adds the lines of a shelf to others and forgets them; their hops get other
+// numbers.
+func (s *lineStore) take(to []line, at int, hops []int32) []line {
+	for _, block := range s.shelves[at] {
+		for len(block) > 0 {
+			var one line
+			one, block = readLine(block)
+			one.hop = hops[one.hop]
+			to = append(to, one)
+		}
+	}
+	s.shelves[at] = nil
+	return to
+}
+
+// readLine reads what add wrote.
+func readLine(b []byte) (line, []byte) {
+	l := line{id: spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}}
+	head := b[16]
+	l.outcome, l.cutBy = spans.Outcome(head&3), spans.CutBy(head>>2&7)
+	l.timed, l.retry = head&headTimed != 0, head&headRetry != 0
+	l.failure, l.span = spans.Failure(b[17]), -1
+	hop, n := binary.Uvarint(b[18:])
+	b = b[18+n:]
+	duration, n := binary.Uvarint(b)
+	b = b[n:]
+	l.hop, l.duration = int32(hop), int64(duration)
+	if l.timed {
+		l.start, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	return l, b
+}
+
+// sortLines brings the lines of each chain together. Lines that compare equal are
+// the same, so no result depends on the order in which they came.
+func sortLines(list []line) {
+	slices.SortFunc(list, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.id.Hi, b.id.Hi), cmp.Compare(a.id.Lo, b.id.Lo), compareTries(a.try, b.try))
+	})
+}

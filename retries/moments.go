@@ -1,0 +1,164 @@
+package retries
+
+import (
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// Units in which moments are counted, in ns since the Unix epoch. A sample counts
+// whole microseconds best, so the number of a unit is kept as so many of them.
+const (
+	minute = 60e9
+	moment = 5e6
+	unit   = 1000
+)
+
+// minutes counts first attempts and retries by the minute in which they started.
+type minutes struct {
+	requests, retries     quantile.Sample
+	allRequests, allAgain uint64 // also those without a start
+
+	// Attempts of one minute often come one after the other.
+	last  int64
+	n     uint64
+	again uint64
+}
+
+func (m *minutes) add(start int64, timed, retry bool) {
+	if retry {
+		m.allAgain++
+	} else {
+		m.allRequests++
+	}
+	if !timed || start < 0 {
+		return
+	}
+	if at := start / minute; at != m.last {
+		m.flush()
+		m.last = at
+	}
+	if retry {
+		m.again++
+	} else {
+		m.n++
+	}
+}
+
+func (m *minutes) flush() {
+	if m.n > 0 {
+		m.requests.AddN(m.last*unit, m.n)
+	}
+	if m.again > 0 {
+		m.retries.AddN(m.last*unit, m.again)
+	}
+	m.n, m.again = 0, 0
+}
+
+func (m *minutes) merge(o *minutes) {
+	m.flush()
+	o.flush()
+	m.requests.Merge(&o.requests)
+	m.retries.Merge(&o.retries)
+	m.allRequests += o.allRequests
+	m.allAgain += o.allAgain
+}
+
+// worst returns the minute with the largest ratio of retries to first attempts
+// among those with enough of them; of equal ones the first.
+func (m *minutes) worst() (at int64, retries, requests uint64) {
+	m.flush()
+	again := map[int64]uint64{}
+	for v, n := range m.retries.All() {
+		again[v] = n
+	}
+	for v, n := range m.requests.All() {
+		if n >= leastOfMinute && (requests == 0 || again[v]*requests > retries*n) {
+			at, retries, requests = v/unit*minute, again[v], n
+		}
+	}
+	return at, retries, requests
+}
+
+// addMoments notes when the retries of a trace or chain began, once a moment.
+func (w *Watch) addMoments() {
+	list := w.begun[:0]
+	for i := range w.tries {
+		if t := &w.tries[i]; t.retry && t.timed && t.start >= 0 {
+			list = append(list, t.start/moment)
+		}
+	}
+	slices.Sort(list)
+	w.begun = list
+	for _, at := range slices.Compact(list) {
+		w.moments.Add(at * unit)
+	}
+}
+
+// InStep says that retries of many traces began together.
+type InStep struct {
+	Traces uint64 // most of them in ten milliseconds
+	At     int64  // ns since the Unix epoch
+}
+
+// counted is how many traces had a retry begin in a moment.
+type counted struct {
+	at int64
+	n  uint64
+}
+
+// inStep returns the moments at which retries of many traces began together: in
+// ten milliseconds more than half of those of the second around them.
+func (w *Watch) inStep() []InStep {
+	var list []counted
+	for v, n := range w.moments.All() {
+		list = append(list, counted{v / unit, n})
+	}
+	var found []InStep
+	lo, hi, around := 0, 0, uint64(0)
+	for i, c := range list {
+		for ; hi < len(list) && list[hi].at <= c.at+halfSecond; hi++ {
+			around += list[hi].n
+		}
+		for ; list[lo].at < c.at-halfSecond; lo++ {
+			around -= list[lo].n
+		}
+		n := c.n
+		if i+1 < len(list) && list[i+1].at == c.at+1 {
+			n += list[i+1].n
+		}
+		if n >= leastInStep && 2*n > around {
+			found = appendStep(found, InStep{n, c.at * moment})
+		}
+	}
+	return found
+}
+
+const halfSecond = 1e9 / moment / 2
+
+// appendStep adds a moment, unless one within a second before it is the same
+// pulse: then the one with more traces stays.
+func appendStep(list []InStep, s InStep) []InStep {
+	last := len(list) - 1
+	if last < 0 || s.At-list[last].At > 1e9 {
+		return append(list, s)
+	}
+	if s.Traces > list[last].Traces {
+		list[last].Traces = s.Traces
+	}
+	return list
+}
+
+// period returns the time from one pulse to the next where all are about the same.
+func period(pulses []InStep) (ns int64, regular bool) {
+	if len(pulses) < leastPulses {
+		return 0, false
+	}
+	var apart []int64
+	for i := 1; i < len(pulses); i++ {
+		apart = append(apart, pulses[i].At-pulses[i-1].At)
+	}
+	slices.Sort(apart)
+	median := apart[(len(apart)-1)/2]
+	return median, apart[0] >= median-median/5 && apart[len(apart)-1] <= median+median/5
+}

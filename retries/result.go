@@ -1,0 +1,224 @@
+package retries
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Query is what a result is to hold.
+type Query struct {
+	Confidence quantile.P // of limits, one-sided
+	// Wall tells the timeout of a hop in ns, where it is known.
+	Wall func(spans.Hop) (int64, bool)
+	// Completed tells the durations of a hop's completed attempts.
+	Completed func(spans.Hop) quantile.Union
+	// Biased tells that the traces were chosen by how they went: no share of them
+	// says anything of the rest. Weighted tells that they stand for different
+	// numbers of others, which is not taken into account.
+	Biased, Weighted bool
+	MaxHops          int // most hops to list, those with most calls that were retried; 0 for all
+}
+
+// Result says what retries are worth. Times are ns.
+type Result struct {
+	Hops          []Hop // sorted by hop, then kind
+	All           Hop   // all hops together, without a name
+	Traced        bool  // there were traces: a hop log knows no servers
+	Amplification Amplification
+	Ratio         Ratio
+	InStep        []InStep // moments in which retries of many traces began together
+	Period        *int64   // of those moments, nil where there is none
+	ExecutedTwice []Case
+	Confidence    quantile.P
+	Warnings      []note.Warning
+}
+
+// Hop is what retries of one hop are worth. Unless it says otherwise, a count is
+// of calls: a first attempt and the retries that belong to it.
+type Hop struct {
+	spans.Hop
+	Calls, Attempts, FirstCut uint64
+	Rescue                    Rescue // of calls whose first attempt was cut
+	Completion                *float64
+	AfterFailure              []AfterFailure
+	Permanent, Unmatched      uint64 // retries after a 4xx, and retries of what is not known
+	TooLate                   *Count // retries that could no longer fit into what their caller waits, nil where not known
+	ExecutedTwice             *Twice
+	FinishedAnyway            *Finished
+	NearTimeout               Count // completed attempts above NearTimeout of their wall; Of is 0 where none is known
+	Backoff                   Backoff
+	Wall                      Wall
+	MostAttempts              uint64
+}
+
+// Count is n of some.
+type Count struct{ N, Of uint64 }
+
+// Share returns n over of, nil for nothing of nothing.
+func (c Count) Share() *float64 {
+	if c.Of == 0 {
+		return nil
+	}
+	f := float64(c.N) / float64(c.Of)
+	return &f
+}
+
+// Rescue is how many retried calls a retry completed, with one-sided limits of the
+// share.
+type Rescue struct {
+	Count
+	Lower, Upper float64
+	Verdict      Verdict
+}
+
+// AfterFailure is the rescue of calls whose first attempt failed in one way.
+type AfterFailure struct {
+	Kind  spans.Failure
+	First uint64 // calls whose first attempt failed so
+	Rescue
+}
+
+// Twice is how many retried calls the server ran to a good end more than once, of
+// those with at least two attempts whose server is there. Writes are those of N that
+// look like writes, Retried counts all retried calls.
+type Twice struct {
+	Count
+	Writes, Retried uint64
+}
+
+// Finished is how many cut first attempts their server brought to a good end, of
+// those whose server is there, and how long after the cut.
+type Finished struct {
+	Count
+	MedianAfter *int64
+}
+
+// Backoff is the gaps between the end of an attempt and the start of its retry.
+// Base and Growth are those of the first retries and of the second over the first.
+type Backoff struct {
+	N             uint64
+	Min, P50, Max *int64
+	Base          *int64
+	Growth        *float64
+	Jitter        Jitter
+}
+
+// Wall says whether failing calls last whole multiples of their timeout.
+type Wall struct {
+	Verdict   WallVerdict
+	Timeout   *int64 // nil where it is not known, or not the same for all
+	Count            // failing calls at the wall, of those whose timeout is known
+	Width     int64  // of the bins
+	Histogram []Bin  // of all failing calls, without empty bins
+}
+
+// Bin counts calls that lasted from From to less than one width more.
+type Bin struct {
+	From int64
+	N    uint64
+}
+
+// Amplification is what retries make of one request.
+type Amplification struct {
+	ObservedMax *uint64 // nil for hop logs
+	Possible    uint64
+	Layers      []Layer
+	OnePath     bool // the layers of hop logs are taken for one path
+}
+
+// Layer is a hop that retries.
+type Layer struct {
+	spans.Hop
+	Retries, MostAttempts uint64
+}
+
+// Ratio is retries over first attempts, in all and in the worst minute that has
+// enough of them; a nil share is not known.
+type Ratio struct {
+	All, Worst Count
+	At         int64 // start of the worst minute, ns since the Unix epoch
+}
+
+// Result returns what retries are worth. It may be asked for again.
+func (w *Watch) Result(q Query) Result {
+	d := describer{w: w, q: q}
+	r := Result{Confidence: q.Confidence, Traced: w.counts.traces > 0, Amplification: w.amplification(), InStep: w.inStep(), ExecutedTwice: w.cases}
+	r.Ratio.All = Count{w.minutes.allAgain, w.minutes.allRequests}
+	r.Ratio.At, r.Ratio.Worst.N, r.Ratio.Worst.Of = w.minutes.worst()
+	if ns, regular := period(r.InStep); regular {
+		r.Period = &ns
+	}
+	var rows []*hop
+	for _, i := range w.table.sorted() {
+		if h := w.table.hops[i]; calls(h.Kind) || h.retries > 0 {
+			rows = append(rows, h)
+			r.Hops = append(r.Hops, d.describe([]*hop{h}))
+		}
+	}
+	r.All = d.describe(rows)
+	r.All.Backoff.Jitter = jointJitter(r.Hops)
+	if q.Biased {
+		r.forgetShares()
+	}
+	r.Warnings = d.warnings(&r)
+	r.Hops = mostRetried(r.Hops, q.MaxHops)
+	return r
+}
+
+// mostRetried leaves the hops with most retried calls, in the same order.
+func mostRetried(list []Hop, most int) []Hop {
+	if most <= 0 || len(list) <= most {
+		return list
+	}
+	order := slices.Clone(list)
+	slices.SortStableFunc(order, func(a, b Hop) int {
+		return cmp.Or(cmp.Compare(b.Rescue.Of, a.Rescue.Of), cmp.Compare(b.Attempts-b.Calls, a.Attempts-a.Calls), cmp.Compare(b.Attempts, a.Attempts))
+	})
+	order = order[:most]
+	slices.SortFunc(order, func(a, b Hop) int { return compareHops(a.Hop, b.Hop) })
+	return order
+}
+
+// forgetShares drops what a biased sample cannot tell.
+func (r *Result) forgetShares() {
+	r.Ratio = Ratio{}
+	for _, h := range append([]*Hop{&r.All}, pointers(r.Hops)...) {
+		h.Completion, h.NearTimeout = nil, Count{}
+		h.Rescue.Verdict, h.Wall.Verdict = TooFew, WallTooFew
+		for i := range h.AfterFailure {
+			h.AfterFailure[i].Verdict = TooFew
+		}
+	}
+}
+
+func pointers(list []Hop) []*Hop {
+	var all []*Hop
+	for i := range list {
+		all = append(all, &list[i])
+	}
+	return all
+}
+
+func (w *Watch) amplification() Amplification {
+	a := Amplification{Possible: w.possible()}
+	if w.counts.traces > 0 {
+		a.ObservedMax = &w.most
+	}
+	logged := 0
+	for _, i := range w.table.sorted() {
+		h := w.table.hops[i]
+		if h.retries == 0 || !calls(h.Kind) {
+			continue
+		}
+		a.Layers = append(a.Layers, Layer{h.Hop, h.retries, max(1, h.mostAttempts)})
+		if h.Kind == spans.NoKind {
+			logged++
+		}
+	}
+	a.OnePath = logged > 1 && w.counts.lines > 0
+	return a
+}

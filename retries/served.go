@@ -1,0 +1,164 @@
+package retries
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Case is a call that its server ran to a good end more than once.
+type Case struct {
+	Trace, Span string // Span is that of the first attempt
+	Hop         spans.Hop
+	Start       int64 // ns since the Unix epoch
+	Executions  int
+	Write       bool // the operation looks like one that writes
+}
+
+// addServed looks at what the servers made of the calls among the tries.
+func (w *Watch) addServed(t *spans.Trace) {
+	for i := range w.tries {
+		first := &w.tries[i]
+		if first.retry || !calls(w.table.hops[first.hop].Kind) {
+			continue
+		}
+		h := w.table.hops[first.hop]
+		if first.outcome == spans.Truncated {
+			w.addFinished(t, h, first)
+		}
+		if w.next[i] >= 0 {
+			w.addTwice(t, h, int32(i))
+		}
+	}
+}
+
+// addFinished notes whether the server of a cut first attempt came to a good end,
+// and how long after the cut.
+func (w *Watch) addFinished(t *spans.Trace, h *hop, first *try) {
+	end, seen, well := served(t, first.span)
+	if !seen {
+		return
+	}
+	h.finishedOf++
+	if well {
+		h.finished++
+		sample(&h.finishedAfter).Add(minus(end, first.end()))
+	}
+}
+
+// served looks at the servers right below a call: whether there is one, and the
+// first good end of any.
+func served(t *spans.Trace, call int32) (end int64, seen, well bool) {
+	for _, c := range t.Children(call) {
+		s := &t.Spans[c]
+		if calls(t.HopOf(c).Kind) {
+			continue
+		}
+		seen = true
+		if s.Outcome == spans.Completed && s.Timed() && (!well || s.End() < end) {
+			end, well = s.End(), true
+		}
+	}
+	return end, seen, well
+}
+
+// addTwice counts the attempts of a retried call whose server came to a good end.
+func (w *Watch) addTwice(t *spans.Trace, h *hop, first int32) {
+	h.twiceOf++
+	ended, seen := 0, 0
+	for i := first; i >= 0; i = w.next[i] {
+		_, has, well := served(t, w.tries[i].span)
+		if has {
+			seen++
+		}
+		if well {
+			ended++
+		}
+	}
+	if seen > 1 {
+		h.twiceSeen++
+	}
+	if ended > 1 {
+		w.listTwice(t, h, &w.tries[first], ended)
+	}
+}
+
+func (w *Watch) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
+	c := Case{Hop: h.Hop, Start: first.start, Executions: executions, Write: w.writes(h) || w.servedByWrite(t, first.span)}
+	h.twice++
+	if c.Write {
+		h.twiceWrites++
+	}
+	if len(w.cases) >= w.config.Limit && (len(w.cases) == 0 || w.cases[len(w.cases)-1].Write && !c.Write) {
+		return
+	}
+	c.Trace, c.Span = t.Name(), t.SpanName(first.span)
+	w.keepCase(c)
+}
+
+// keepCase keeps the first of all cases in their order: writes before others.
+func (w *Watch) keepCase(c Case) {
+	at, _ := slices.BinarySearchFunc(w.cases, c, compareCases)
+	if at >= w.config.Limit {
+		return
+	}
+	w.cases = slices.Insert(w.cases, at, c)
+	w.cases = w.cases[:min(len(w.cases), w.config.Limit)]
+}
+
+func compareCases(a, b Case) int {
+	if a.Write != b.Write {
+		if a.Write {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Trace, b.Trace), compareHops(a.Hop, b.Hop),
+		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Executions, b.Executions))
+}
+
+// servedByWrite reports whether a server of the call looks like one that writes.
+func (w *Watch) servedByWrite(t *spans.Trace, call int32) bool {
+	for _, c := range t.Children(call) {
+		if !calls(t.HopOf(c).Kind) && w.writes(w.table.hops[w.table.at(t.Hops, t.Spans[c].Hop)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// writes reports whether a hop looks like one that writes, or was named as such.
+func (w *Watch) writes(h *hop) bool {
+	if !h.writeJudged {
+		h.writeJudged = true
+		h.looksLikeWrite = slices.Contains(w.config.WriteHops, h.Name) || h.Operation != "" && slices.Contains(w.config.WriteHops, h.Operation) || looksLikeWrite(h.Name)
+	}
+	return h.looksLikeWrite
+}
+
+// looksLikeWrite reports whether a name holds POST, PATCH or a word that begins
+// with create, which a repetition does again. PUT and DELETE may be repeated.
+func looksLikeWrite(name string) bool {
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if word == "POST" || word == "PATCH" || strings.HasPrefix(strings.ToLower(word), "create") {
+			return true
+		}
+	}
+	return false
+}
+
+// addLate notes how long after its caller each retry began.
+func (w *Watch) addLate(t *spans.Trace) {
+	for i := range w.tries {
+		one := &w.tries[i]
+		caller := w.tree.caller[one.span]
+		if !one.retry || !one.timed || caller < 0 || !t.Spans[caller].Flags.Has(spans.HasStart) {
+			continue
+		}
+		h := w.table.hops[one.hop]
+		sampleOf(&h.late, w.table.at(t.Hops, t.Spans[caller].Hop)).Add(minus(one.start, t.Spans[caller].Start))
+	}
+}

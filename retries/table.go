@@ -1,0 +1,166 @@
+package retries
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// table numbers hops and holds what is known of each.
+type table struct {
+	hops   []*hop
+	index  map[spans.Hop]int32
+	theirs *spans.Hop // first of the hops that known translates
+	known  []int32    // number + 1
+}
+
+// hop is what one hop's attempts add up to. Samples come into being with their
+// first value: most hops retry nothing.
+type hop struct {
+	spans.Hop
+	firsts, retries             uint64
+	firstCompleted, firstCut    uint64
+	firstFailed                 [len(spans.Failures) + 1]uint64
+	afterCut                    rescued
+	afterFailure                [len(spans.Failures) + 1]rescued
+	permanent                   uint64 // retries of what the request itself is to blame for
+	unmatched                   uint64 // retries of which nothing is known that they retry
+	mostAttempts                uint64 // of one call
+	cuts                        *quantile.Sample
+	failing                     map[int]*quantile.Sample // time spent in attempts, by their number
+	lasted                      *quantile.Sample         // failing calls, from the first start to the last end
+	gaps                        [ordinals]*quantile.Sample
+	late                        map[int32]*quantile.Sample // start of retries after that of their caller, by its hop
+	twice, twiceSeen, twiceOf   uint64                     // calls served to a good end twice, that can tell, and all retried ones
+	twiceWrites                 uint64                     // of twice, those that look like writes
+	finished, finishedOf        uint64                     // cut first attempts that their server ended well, of those whose server is there
+	finishedAfter               *quantile.Sample
+	caller                      int32 // of the edge entered last, + 1
+	looksLikeWrite, writeJudged bool
+}
+
+// rescued is how many calls were retried after one kind of end, and how many of
+// them a retry completed.
+type rescued struct{ n, completed uint64 }
+
+func (r *rescued) add(o rescued) { r.n, r.completed = r.n+o.n, r.completed+o.completed }
+
+// ordinals is how many retries of a call have gaps of their own; later ones count
+// with the last of them.
+const ordinals = 4
+
+func newTable() table { return table{index: map[spans.Hop]int32{}} }
+
+// number returns the number of a hop.
+func (t *table) number(h spans.Hop) int32 {
+	i, ok := t.index[h]
+	if !ok {
+		i = int32(len(t.hops))
+		t.index[h] = i
+		t.hops = append(t.hops, &hop{Hop: h})
+	}
+	return i
+}
+
+// use makes at translate the numbers of a list of hops, which only grows while it
+// is the same one.
+func (t *table) use(hops []spans.Hop) {
+	if len(hops) > 0 && t.theirs != &hops[0] {
+		t.theirs, t.known = &hops[0], t.known[:0]
+	}
+	for len(t.known) < len(hops) {
+		t.known = append(t.known, 0)
+	}
+}
+
+func (t *table) at(hops []spans.Hop, i int32) int32 {
+	if t.known[i] == 0 {
+		t.known[i] = t.number(hops[i]) + 1
+	}
+	return t.known[i] - 1
+}
+
+// numbersOf returns the numbers that the hops of another table have in this one.
+func (t *table) numbersOf(hops []*hop) []int32 {
+	list := make([]int32, len(hops))
+	for i, h := range hops {
+		list[i] = t.number(h.Hop)
+	}
+	return list
+}
+
+// sorted returns the numbers of all hops by name, then kind.
+func (t *table) sorted() []int32 {
+	list := make([]int32, len(t.hops))
+	for i := range list {
+		list[i] = int32(i)
+	}
+	slices.SortFunc(list, func(a, b int32) int { return compareHops(t.hops[a].Hop, t.hops[b].Hop) })
+	return list
+}
+
+func compareHops(a, b spans.Hop) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
+		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
+}
+
+// sample returns a sample that comes into being when it is first asked for.
+func sample(s **quantile.Sample) *quantile.Sample {
+	if *s == nil {
+		*s = new(quantile.Sample)
+	}
+	return *s
+}
+
+func mergeSample(into **quantile.Sample, from *quantile.Sample) {
+	if from != nil {
+		sample(into).Merge(from)
+	}
+}
+
+// sampleOf is sample for one in a map.
+func sampleOf[K comparable](m *map[K]*quantile.Sample, key K) *quantile.Sample {
+	if *m == nil {
+		*m = map[K]*quantile.Sample{}
+	}
+	s := (*m)[key]
+	if s == nil {
+		s = new(quantile.Sample)
+		(*m)[key] = s
+	}
+	return s
+}
+
+// merge moves what o has into h; numbers are those of o's hops in h's table.
+func (h *hop) merge(o *hop, numbers []int32) {
+	h.firsts, h.retries = h.firsts+o.firsts, h.retries+o.retries
+	h.firstCompleted, h.firstCut = h.firstCompleted+o.firstCompleted, h.firstCut+o.firstCut
+	h.afterCut.add(o.afterCut)
+	for i := range h.afterFailure {
+		h.firstFailed[i] += o.firstFailed[i]
+		h.afterFailure[i].add(o.afterFailure[i])
+	}
+	h.permanent, h.unmatched = h.permanent+o.permanent, h.unmatched+o.unmatched
+	h.mostAttempts = max(h.mostAttempts, o.mostAttempts)
+	h.twice, h.twiceSeen, h.twiceOf = h.twice+o.twice, h.twiceSeen+o.twiceSeen, h.twiceOf+o.twiceOf
+	h.twiceWrites += o.twiceWrites
+	h.finished, h.finishedOf = h.finished+o.finished, h.finishedOf+o.finishedOf
+	h.mergeSamples(o, numbers)
+}
+
+func (h *hop) mergeSamples(o *hop, numbers []int32) {
+	mergeSample(&h.cuts, o.cuts)
+	mergeSample(&h.lasted, o.lasted)
+	mergeSample(&h.finishedAfter, o.finishedAfter)
+	for i := range h.gaps {
+		mergeSample(&h.gaps[i], o.gaps[i])
+	}
+	for tries, s := range o.failing {
+		sampleOf(&h.failing, tries).Merge(s)
+	}
+	for caller, s := range o.late {
+		sampleOf(&h.late, numbers[caller]).Merge(s)
+	}
+}

@@ -1,0 +1,192 @@
+package retries
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Config is what a run tells its watches.
+type Config struct {
+	// WriteHops are names of hops or operations that write, whatever they look like.
+	WriteHops []string
+	Limit     int // most calls to list that were executed twice
+}
+
+// Watch collects what attempts tell. Not safe for concurrent use: each worker has
+// its own.
+type Watch struct {
+	config  Config
+	table   table
+	lines   lineStore
+	minutes minutes
+	moments quantile.Sample // at which retries began, once for a trace
+	edges   map[[2]int32]struct{}
+	most    uint64 // attempts under the calls of one root that are the same but for retries
+	cases   []Case
+	counts  counts
+
+	lastRaw []byte // the id seen last, and what it is
+	lastID  spans.TraceID
+
+	// Room for one trace, used again for the next.
+	tries  []try
+	ended  []int32
+	next   []int32
+	call   []int32
+	begun  []int64
+	tree   tree
+	trySet []int32 // by span: its try + 1
+}
+
+// counts is what was seen.
+type counts struct {
+	traces, lines uint64
+	lone          uint64 // lines that gave up or are retries, without a chain's id
+}
+
+// NewWatch returns an empty watch.
+func NewWatch(c Config) *Watch {
+	return &Watch{config: c, table: newTable(), edges: map[[2]int32]struct{}{}}
+}
+
+// AddLines counts the attempts of a batch of a hop log with the columns Traces and
+// Starts, and keeps those that gave up or are retries; the batch stays the
+// caller's.
+func (w *Watch) AddLines(b *spans.Batch) {
+	w.table.use(b.Hops)
+	for i := range b.Len() {
+		t := try{hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]), failure: spans.Failure(b.Failure[i]), retry: b.Retry(i)}
+		t.start, t.timed = b.Start(i)
+		known := b.HasDuration(i) && b.Duration[i] >= 0
+		if known {
+			t.duration = b.Duration[i]
+		}
+		w.counts.lines++
+		w.countTry(&t, known)
+		if !known || !t.gaveUp() && !t.retry {
+			continue
+		}
+		id := b.Trace(i)
+		if id == nil {
+			w.counts.lone++
+			continue
+		}
+		w.lines.add(w.idOf(id), t)
+	}
+}
+
+// idOf reads an id; lines of a chain often come together.
+func (w *Watch) idOf(raw []byte) spans.TraceID {
+	if w.lastRaw == nil || !bytes.Equal(raw, w.lastRaw) {
+		w.lastRaw = append(w.lastRaw[:0], raw...)
+		w.lastID, _ = spans.ParseTraceID(raw)
+	}
+	return w.lastID
+}
+
+// countTry counts an attempt by how it ended, and its minute.
+func (w *Watch) countTry(t *try, known bool) {
+	h := w.table.hops[t.hop]
+	if calls(h.Kind) {
+		w.minutes.add(t.start, t.timed, t.retry)
+	}
+	if known && t.outcome == spans.Truncated && (t.cutBy == spans.Own || t.cutBy == spans.CutUnknown) {
+		sample(&h.cuts).Add(t.duration)
+	}
+	if t.retry {
+		h.retries++
+		return
+	}
+	h.firsts++
+	switch t.outcome {
+	case spans.Completed:
+		h.firstCompleted++
+	case spans.Truncated:
+		h.firstCut++
+	case spans.Failed:
+		h.firstFailed[t.failure]++
+	}
+}
+
+// calls reports whether attempts of that kind are made by a caller: what serves
+// them is not tried again by itself.
+func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer }
+
+// Add looks at a whole trace whose retries and cuts from below are marked. It
+// keeps nothing of it.
+func (w *Watch) Add(t *spans.Trace) {
+	w.table.use(t.Hops)
+	w.counts.traces++
+	ofLog := len(t.Spans) > 0 && t.OfLog()
+	w.tries = w.tries[:0]
+	for i := range t.Spans {
+		one := w.tryOf(t, int32(i))
+		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.duration >= 0
+		w.countTry(&one, known)
+		if known && (one.gaveUp() || one.retry) {
+			w.tries = append(w.tries, one)
+		}
+	}
+	w.most = max(w.most, 1)
+	if len(w.tries) == 0 {
+		return
+	}
+	w.climb(t)
+	slices.SortFunc(w.tries, compareTries)
+	if ofLog {
+		w.linkByHop()
+	} else {
+		w.linkSiblings(t)
+	}
+	w.addCalls()
+	w.addTree(t)
+	if !ofLog {
+		w.addServed(t)
+	}
+	w.addLate(t)
+}
+
+func (w *Watch) tryOf(t *spans.Trace, i int32) try {
+	s := &t.Spans[i]
+	return try{
+		start: s.Start, duration: s.Duration, hop: w.table.at(t.Hops, s.Hop), span: i, of: -1,
+		outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
+	}
+}
+
+// linkSiblings takes over which spans retry which.
+func (w *Watch) linkSiblings(t *spans.Trace) {
+	w.trySet = append(w.trySet[:0], make([]int32, len(t.Spans))...)
+	for i := range w.tries {
+		w.trySet[w.tries[i].span] = int32(i) + 1
+	}
+	for i := range w.tries {
+		w.tries[i].of = -1
+		if of := t.RetryOf[w.tries[i].span]; of >= 0 {
+			w.tries[i].of = w.trySet[of] - 1
+		}
+	}
+}
+
+// Merge moves what o collected into w. Chains comes before it.
+func (w *Watch) Merge(o *Watch) {
+	numbers := w.table.numbersOf(o.table.hops)
+	for i, h := range o.table.hops {
+		w.table.hops[numbers[i]].merge(h, numbers)
+	}
+	for e := range o.edges {
+		w.edges[[2]int32{numbers[e[0]], numbers[e[1]]}] = struct{}{}
+	}
+	w.minutes.merge(&o.minutes)
+	w.moments.Merge(&o.moments)
+	w.most = max(w.most, o.most)
+	for _, c := range o.cases {
+		w.keepCase(c)
+	}
+	w.counts.traces += o.counts.traces
+	w.counts.lines += o.counts.lines
+	w.counts.lone += o.counts.lone
+}
