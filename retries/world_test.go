@@ -66,12 +66,11 @@ func batchOf(list ...testLine) *spans.Batch {
 }
 
 func addLines(w *Watch, list ...testLine) {
-	if len(list) == 0 {
-		return
+	for part := range slices.Chunk(list, 10_000) {
+		b := batchOf(part...)
+		w.AddLines(b)
+		b.Release()
 	}
-	b := batchOf(list...)
-	defer b.Release()
-	w.AddLines(b)
 }
 
 func chains(t testing.TB, watches ...*Watch) {
