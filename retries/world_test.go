@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -178,3 +180,6 @@ func repeated(n, apart int, list ...testLine) (all []testLine) {
 	}
 	return all
 }
+
+// exactly compares results to the last digit.
+var exactly = cmp.Comparer(func(a, b quantile.P) bool { return a.Compare(b) == 0 })
