@@ -160,7 +160,7 @@ func (w *Watch) Result(q Query) Result {
 		}
 	}
 	r.All = d.describe(rows)
-	r.All.Backoff.Jitter = jointJitter(r.Hops)
+	r.All.Backoff.Jitter = jointJitter(r.Hops, r.All.Backoff.Jitter)
 	if q.Biased {
 		r.forgetShares()
 	}

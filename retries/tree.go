@@ -1,6 +1,7 @@
 package retries
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -15,6 +16,7 @@ type tree struct {
 	place  map[place]int32
 	beside map[[2]int32]int32
 	count  []uint64
+	order  []int32
 }
 
 // place is a call: under what, of which hop, and the how manieth of that hop.
@@ -65,7 +67,7 @@ func (w *Watch) addTree(t *spans.Trace) {
 	clear(r.place)
 	clear(r.beside)
 	r.count = r.count[:0]
-	for _, i := range t.TopDown() {
+	for _, i := range r.inOrder(t) {
 		r.same[i] = r.sameAs(t, i)
 		if calls(t.HopOf(i).Kind) {
 			r.count[r.same[i]]++
@@ -74,6 +76,20 @@ func (w *Watch) addTree(t *spans.Trace) {
 	if len(r.count) > 0 {
 		w.most = max(w.most, slices.Max(r.count))
 	}
+}
+
+// inOrder returns all spans, each after its parent and after what it retries. In a
+// chain of a log whose nesting was inferred from times they need not have the same
+// parent, but both start before it.
+func (r *tree) inOrder(t *spans.Trace) []int32 {
+	if !t.OfLog() {
+		return t.TopDown()
+	}
+	r.order = append(r.order[:0], t.TopDown()...)
+	slices.SortStableFunc(r.order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.Spans[a].Start, t.Spans[b].Start), cmp.Compare(t.Spans[b].Duration, t.Spans[a].Duration), cmp.Compare(a, b))
+	})
+	return r.order
 }
 
 // sameAs returns the number of a span whose parent has one.

@@ -96,9 +96,13 @@ func jitterOf(u quantile.Union) Jitter {
 	return SomeJitter
 }
 
-// jointJitter is none where a hop has none.
-func jointJitter(hops []Hop) Jitter {
+// jointJitter is none where a hop has none. Where no hop has enough gaps, all
+// together may still have none; that they differ may be due to the hops.
+func jointJitter(hops []Hop, together Jitter) Jitter {
 	j := JitterUnknown
+	if together == NoJitter {
+		j = NoJitter
+	}
 	for i := range hops {
 		switch hops[i].Backoff.Jitter {
 		case NoJitter:
