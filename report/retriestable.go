@@ -17,9 +17,6 @@ func retryLines(r *Report) []string {
 	if o == nil {
 		return nil
 	}
-	if o.All.Attempts == o.All.Calls && o.All.FirstCut == 0 && len(o.All.AfterFailure) == 0 {
-		return []string{"Retries: none, and nothing that one could help."}
-	}
 	lines := []string{"Retries: " + worthText(&o.All) + "."}
 	for _, w := range o.Warnings {
 		if !inTable[w.Code] {
@@ -34,6 +31,9 @@ var inTable = map[string]bool{"same_slowness": true, "at_the_wall": true, "execu
 
 // worthText is the verdict on all hops.
 func worthText(h *retries.Hop) string {
+	if h.Attempts == h.Calls {
+		return "none"
+	}
 	of := fmt.Sprintf("%d of %d calls that were cut first and retried completed", h.Rescue.N, h.Rescue.Of)
 	switch h.Rescue.Verdict {
 	case retries.FreshDraw:
@@ -53,7 +53,7 @@ func retryTables(r *Report, notes *footnotes) []Table {
 		return nil
 	case r.InFull:
 		return []Table{worthTable(o, notes), failureTable(o), wallHistogram(o), layerTable(o), twiceTable(r, notes)}
-	case o.All.Rescue.Of == 0 && o.All.Attempts == o.All.Calls:
+	case o.All.Attempts == o.All.Calls:
 		return nil
 	}
 	return []Table{worthTable(o, notes)}
@@ -99,13 +99,13 @@ func worthRow(name string, h *retries.Hop, notes *footnotes) []Cell {
 	if t := h.ExecutedTwice; t != nil {
 		cells[9].Text = ofText(t.Count)
 	}
+	if f := h.FinishedAnyway; f != nil {
+		notes.mark(&cells[3], finishedText(f))
+	}
+	notes.mark(&cells[8], wallNote(h))
 	if b := h.Backoff; b.N > 0 {
 		cells[10].Text = scaleOf([]int64{*b.P50}).nearest(*b.P50)
 		notes.mark(&cells[10], backoffText(&b))
-	}
-	notes.mark(&cells[8], wallNote(&h.Wall))
-	if f := h.FinishedAnyway; f != nil {
-		notes.mark(&cells[3], finishedText(f))
 	}
 	return cells
 }
@@ -122,15 +122,19 @@ func backoffText(b *retries.Backoff) string {
 	return text
 }
 
-func wallNote(w *retries.Wall) string {
-	if w.Of == 0 {
-		return ""
+func wallNote(h *retries.Hop) string {
+	var parts []string
+	if w := h.Wall; w.Of > 0 {
+		text := fmt.Sprintf("%s failing calls lasted as many timeouts as they had attempts", ofText(w.Count))
+		if w.Timeout != nil {
+			text += ", of " + durations.Text(*w.Timeout)
+		}
+		parts = append(parts, text)
 	}
-	text := fmt.Sprintf("%s failing calls lasted as many timeouts as they had attempts", ofText(w.Count))
-	if w.Timeout != nil {
-		text += ", of " + durations.Text(*w.Timeout)
+	if share := h.NearTimeout.Share(); share != nil {
+		parts = append(parts, fmt.Sprintf("%s of the completed attempts used more than %s of the timeout", ratio.Percent(*share), ratio.Percent(retries.NearTimeout)))
 	}
-	return text
+	return strings.Join(parts, clauseEnd)
 }
 
 func finishedText(f *retries.Finished) string {

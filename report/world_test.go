@@ -42,6 +42,9 @@ var worlds = []struct {
 	{"owned", owned},
 	{"unowned", unowned},
 	{"unmeasured", unmeasured},
+	{"retrying", retrying},
+	{"hopeless", hopeless},
+	{"unretried", unretried},
 }
 
 func probabilities(texts ...string) []quantile.P {

@@ -30,7 +30,7 @@ type sayer func(code, format string, args ...any)
 
 func (d *describer) ofInput(r *Result, say sayer) {
 	c := &d.w.counts
-	if c.lone > 0 {
+	if c.lone > 0 && r.All.Attempts > r.All.Calls {
 		say("retries_without_chain", "lines without a chain's id that gave up or are retries: %d; they belong to no call", c.lone)
 	}
 	if r.All.Unmatched > 0 {

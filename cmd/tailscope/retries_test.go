@@ -231,7 +231,7 @@ func TestCompletedSpikesAreNoWallInALog(t *testing.T) {
 	if p.All.Wall.Verdict != "too_few" || len(p.All.Wall.Histogram) != 0 || len(p.Hops) != 1 || p.Hops[0].Near.Share == nil || *p.Hops[0].Near.Share != .2 {
 		t.Errorf("%+v", p)
 	}
-	if text := must(t, log.String(), "retries", "-"); !strings.Contains(text, "Retries: none, and nothing that one could help.") {
+	if text := must(t, log.String(), "retries", "-"); !strings.Contains(text, "Retries: none.\n") {
 		t.Error(text)
 	}
 }

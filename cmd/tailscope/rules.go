@@ -9,19 +9,20 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/retries"
 )
 
 func newRules(s streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "The named rules: what counts as truncated or as a retry, who owns the tail",
+		Short: "The named rules: what counts as truncated or as a retry, who owns the tail, what retries are worth",
 		Long: `rules lists the rules in their order: the first whose evidence says "truncated"
 decides. --not-rule NAME of the other commands switches one off; the ones that
 are off here have a flag that switches them on.
 
-The rules after them say who owns the tail and where failures sit, and how many
-traces each needs to say it.`,
+The rules after them say who owns the tail and where failures sit, and then what
+retries are worth, and how much each needs to say it.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneOf("--format", format, "text", "json"); err != nil {
@@ -51,6 +52,10 @@ func rulesText(out io.Writer) error {
 	for _, r := range attribution.Rules {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Needs, r.Says)
 	}
+	fmt.Fprintln(w, "\nretries\tneeds\tsays")
+	for _, r := range retries.Rules {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Needs, r.Says)
+	}
 	return w.Flush()
 }
 
@@ -61,21 +66,25 @@ func rulesJSON(out io.Writer) error {
 		Evidence string `json:"evidence"`
 		Verdict  string `json:"verdict"`
 	}
-	type ownerRule struct {
+	type sectionRule struct {
 		Name  string `json:"name"`
 		Needs string `json:"needs"`
 		Says  string `json:"says"`
 	}
 	list := struct {
-		SchemaVersion int         `json:"schema_version"`
-		Rules         []rule      `json:"rules"`
-		OwnerRules    []ownerRule `json:"owner_rules"`
+		SchemaVersion int           `json:"schema_version"`
+		Rules         []rule        `json:"rules"`
+		OwnerRules    []sectionRule `json:"owner_rules"`
+		RetryRules    []sectionRule `json:"retry_rules"`
 	}{SchemaVersion: 1}
 	for _, r := range ingest.Rules {
 		list.Rules = append(list.Rules, rule{r.Name, r.On, r.Evidence, r.Verdict})
 	}
 	for _, r := range attribution.Rules {
-		list.OwnerRules = append(list.OwnerRules, ownerRule(r))
+		list.OwnerRules = append(list.OwnerRules, sectionRule(r))
+	}
+	for _, r := range retries.Rules {
+		list.RetryRules = append(list.RetryRules, sectionRule(r))
 	}
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
