@@ -115,19 +115,27 @@ func (h *hop) add(a attempt) {
 	}
 }
 
-// atWall reports whether a failure of no known kind lies where the configured
-// timeout cuts: from 0.1 % below it to as far above as cuts are still said to
-// cover the call alone.
 func (h *hop) atWall(a attempt) bool {
-	if !h.failedAtWall || h.timeout == 0 || a.failure != spans.FailureUnknown && a.failure != spans.OtherFailure {
+	return h.failedAtWall && FailedAtWall(h.timeout, a.duration, a.failure)
+}
+
+// FailedAtWall reports whether a failure of no known kind lies where the configured
+// timeout cuts: from 0.1 % below it to as far above as cuts are still said to
+// cover the call alone. Both are in ns; a timeout of 0 is none.
+func FailedAtWall(timeout, duration int64, f spans.Failure) bool {
+	if timeout == 0 || f != spans.FailureUnknown && f != spans.OtherFailure {
 		return false
 	}
-	return a.duration >= h.timeout-h.timeout/1000 && a.duration <= h.timeout+max(h.timeout/lateShare, lateNS)
+	return duration >= reached(timeout) && duration <= timeout+max(timeout/lateShare, lateNS)
 }
+
+// AtWall reports whether an attempt of which nothing says how it ended lasted as
+// long as the configured timeout, both in ns; a timeout of 0 is none.
+func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }
 
 func (h *hop) addCompleted(a attempt) {
 	p := h.part(a.retry)
-	if !a.marked && h.timeout > 0 && a.duration >= reached(h.timeout) {
+	if !a.marked && AtWall(h.timeout, a.duration) {
 		p.sample(&p.suspects).Add(a.duration)
 		if a.stratum != nil {
 			p.sample(&a.stratum.suspects).Add(a.duration)

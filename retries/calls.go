@@ -18,6 +18,7 @@ type try struct {
 	cutBy           spans.CutBy
 	failure         spans.Failure
 	timed, retry    bool
+	suspect         bool // completed, for all the log says, but as long as the timeout
 }
 
 func (t *try) end() int64 {
@@ -28,6 +29,11 @@ func (t *try) end() int64 {
 }
 
 func (t *try) gaveUp() bool { return t.outcome == spans.Truncated || t.outcome == spans.Failed }
+
+// cut makes an attempt one that was cut.
+func (t *try) cut(by spans.CutBy) {
+	t.outcome, t.cutBy, t.failure, t.suspect = spans.Truncated, by, spans.NotFailed, false
+}
 
 // compareTries is an order by hop, then start; tries of hop logs that compare
 // equal are the same.
@@ -47,6 +53,9 @@ func (t *try) rank() int {
 	}
 	if t.timed {
 		r |= 1 << 17
+	}
+	if t.suspect {
+		r |= 1 << 18
 	}
 	return r
 }

@@ -12,6 +12,7 @@ import (
 // once, before Merge. An error is the end of ctx.
 func Chains(ctx context.Context, watches []*Watch) error {
 	hops := translations(watches)
+	shareMarks(watches)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for i, w := range watches {
@@ -63,9 +64,12 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 
 // addChain looks at the lines of one chain, which are sorted.
 func (w *Watch) addChain(lines []line) {
+	w.judge(lines)
 	w.tries = w.tries[:0]
 	for i := range lines {
-		w.tries = append(w.tries, lines[i].try)
+		if t := &lines[i].try; t.gaveUp() || t.retry {
+			w.tries = append(w.tries, *t)
+		}
 	}
 	w.linkByHop()
 	w.addCalls()

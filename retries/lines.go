@@ -31,8 +31,9 @@ type line struct {
 
 // The head of a record: outcome, who cut it, and these.
 const (
-	headTimed = 1 << 5
-	headRetry = 1 << 6
+	headTimed   = 1 << 5
+	headRetry   = 1 << 6
+	headSuspect = 1 << 7
 )
 
 func (s *lineStore) add(id spans.TraceID, t try) {
@@ -44,6 +45,9 @@ func (s *lineStore) add(id spans.TraceID, t try) {
 	}
 	if t.retry {
 		head |= headRetry
+	}
+	if t.suspect {
+		head |= headSuspect
 	}
 	r = append(r, head, byte(t.failure))
 	r = binary.AppendUvarint(r, uint64(t.hop))
@@ -88,7 +92,7 @@ func readLine(b []byte) (line, []byte) {
 	l := line{id: spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}}
 	head := b[16]
 	l.outcome, l.cutBy = spans.Outcome(head&3), spans.CutBy(head>>2&7)
-	l.timed, l.retry = head&headTimed != 0, head&headRetry != 0
+	l.timed, l.retry, l.suspect = head&headTimed != 0, head&headRetry != 0, head&headSuspect != 0
 	l.failure, l.span = spans.Failure(b[17]), -1
 	hop, n := binary.Uvarint(b[18:])
 	b = b[18+n:]

@@ -154,7 +154,9 @@ func (w *Watch) Result(q Query) Result {
 	}
 	var rows []*hop
 	for _, i := range w.table.sorted() {
-		if h := w.table.hops[i]; calls(h.Kind) || h.retries > 0 {
+		h := w.table.hops[i]
+		h.settle()
+		if calls(h.Kind) || h.retries > 0 {
 			rows = append(rows, h)
 			r.Hops = append(r.Hops, d.describe([]*hop{h}))
 		}

@@ -10,25 +10,29 @@ import (
 
 // table numbers hops and holds what is known of each.
 type table struct {
-	hops   []*hop
-	index  map[spans.Hop]int32
-	theirs *spans.Hop // first of the hops that known translates
-	known  []int32    // number + 1
+	hops     []*hop
+	index    map[spans.Hop]int32
+	timeouts map[string]int64 // configured, ns
+	theirs   *spans.Hop       // first of the hops that known translates
+	known    []int32          // number + 1
 }
 
 // hop is what one hop's attempts add up to. Samples come into being with their
 // first value: most hops retry nothing.
 type hop struct {
 	spans.Hop
+	timeout                     int64 // configured, 0 for none
+	marked                      bool  // the log says of some attempt how it ended
 	firsts, retries             uint64
+	loneSuspects                uint64 // first attempts as long as the timeout, without a mark and without a chain
 	firstCompleted, firstCut    uint64
 	firstFailed                 [len(spans.Failures) + 1]uint64
 	afterCut                    rescued
 	afterFailure                [len(spans.Failures) + 1]rescued
-	permanent                   uint64 // retries of what the request itself is to blame for
-	unmatched                   uint64 // retries of which nothing is known that they retry
-	mostAttempts                uint64 // of one call
-	cuts                        *quantile.Sample
+	permanent                   uint64                   // retries of what the request itself is to blame for
+	unmatched                   uint64                   // retries of which nothing is known that they retry
+	mostAttempts                uint64                   // of one call
+	gaveUp                      *quantile.Sample         // durations of what was cut by its own timeout, or failed
 	failing                     map[int]*quantile.Sample // time spent in attempts, by their number
 	lasted                      *quantile.Sample         // failing calls, from the first start to the last end
 	gaps                        [ordinals]*quantile.Sample
@@ -51,7 +55,9 @@ func (r *rescued) add(o rescued) { r.n, r.completed = r.n+o.n, r.completed+o.com
 // with the last of them.
 const ordinals = 4
 
-func newTable() table { return table{index: map[spans.Hop]int32{}} }
+func newTable(timeouts map[string]int64) table {
+	return table{index: map[spans.Hop]int32{}, timeouts: timeouts}
+}
 
 // number returns the number of a hop.
 func (t *table) number(h spans.Hop) int32 {
@@ -59,7 +65,7 @@ func (t *table) number(h spans.Hop) int32 {
 	if !ok {
 		i = int32(len(t.hops))
 		t.index[h] = i
-		t.hops = append(t.hops, &hop{Hop: h})
+		t.hops = append(t.hops, &hop{Hop: h, timeout: t.timeouts[h.Name]})
 	}
 	return i
 }
@@ -135,6 +141,8 @@ func sampleOf[K comparable](m *map[K]*quantile.Sample, key K) *quantile.Sample {
 
 // merge moves what o has into h; numbers are those of o's hops in h's table.
 func (h *hop) merge(o *hop, numbers []int32) {
+	h.marked = h.marked || o.marked
+	h.loneSuspects += o.loneSuspects
 	h.firsts, h.retries = h.firsts+o.firsts, h.retries+o.retries
 	h.firstCompleted, h.firstCut = h.firstCompleted+o.firstCompleted, h.firstCut+o.firstCut
 	h.afterCut.add(o.afterCut)
@@ -151,7 +159,7 @@ func (h *hop) merge(o *hop, numbers []int32) {
 }
 
 func (h *hop) mergeSamples(o *hop, numbers []int32) {
-	mergeSample(&h.cuts, o.cuts)
+	mergeSample(&h.gaveUp, o.gaveUp)
 	mergeSample(&h.lasted, o.lasted)
 	mergeSample(&h.finishedAfter, o.finishedAfter)
 	for i := range h.gaps {

@@ -56,13 +56,13 @@ func product(a int64, n int) int64 {
 	return a * int64(n)
 }
 
-// overheadOf is the most by which a cut attempt outlasted the timeout, as far as
-// that is clean-up and not another timeout: up to a fifth.
+// overheadOf is the most by which an attempt that gave up outlasted the timeout, as
+// far as that is clean-up and not another timeout: up to a fifth.
 func overheadOf(h *hop, timeout int64) (most int64) {
-	if h.cuts == nil {
+	if h.gaveUp == nil {
 		return 0
 	}
-	for v := range h.cuts.All() {
+	for v := range h.gaveUp.All() {
 		if over := v - timeout; over >= 0 && over <= timeout/overheadPart {
 			most = max(most, over)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -12,7 +13,11 @@ import (
 type Config struct {
 	// WriteHops are names of hops or operations that write, whatever they look like.
 	WriteHops []string
-	Limit     int // most calls to list that were executed twice
+	// Timeouts are the configured ones, in ns by hop name. FailedAtWall tells that a
+	// failure without a kind at one of them was cut by it.
+	Timeouts     map[string]int64
+	FailedAtWall bool
+	Limit        int // most calls to list that were executed twice
 }
 
 // Watch collects what attempts tell. Not safe for concurrent use: each worker has
@@ -33,6 +38,7 @@ type Watch struct {
 
 	// Room for one trace, used again for the next.
 	tries  []try
+	cuts   []try
 	ended  []int32
 	next   []int32
 	call   []int32
@@ -49,12 +55,12 @@ type counts struct {
 
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
-	return &Watch{config: c, table: newTable(), edges: map[[2]int32]struct{}{}}
+	return &Watch{config: c, table: newTable(c.Timeouts), edges: map[[2]int32]struct{}{}}
 }
 
 // AddLines counts the attempts of a batch of a hop log with the columns Traces and
-// Starts, and keeps those that gave up or are retries; the batch stays the
-// caller's.
+// Starts, and keeps those that gave up, may have, or are retries; the batch stays
+// the caller's.
 func (w *Watch) AddLines(b *spans.Batch) {
 	w.table.use(b.Hops)
 	for i := range b.Len() {
@@ -64,18 +70,44 @@ func (w *Watch) AddLines(b *spans.Batch) {
 		if known {
 			t.duration = b.Duration[i]
 		}
+		h := w.table.hops[t.hop]
+		h.marked = h.marked || b.Marked(i)
+		t.suspect = known && t.outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.duration)
 		w.counts.lines++
+		if known && (t.gaveUp() || t.retry || t.suspect) {
+			w.addLine(t, b.Trace(i))
+			continue
+		}
 		w.countTry(&t, known)
-		if !known || !t.gaveUp() && !t.retry {
-			continue
-		}
-		id := b.Trace(i)
-		if id == nil {
-			w.counts.lone++
-			continue
-		}
-		w.lines.add(w.idOf(id), t)
 	}
+}
+
+// addLine counts a line and keeps it for its chain. A line without one is judged
+// by itself.
+func (w *Watch) addLine(t try, chain []byte) {
+	h := w.table.hops[t.hop]
+	if chain != nil {
+		w.countTry(&t, true)
+		w.lines.add(w.idOf(chain), t)
+		return
+	}
+	w.cutAtWall(&t)
+	w.countTry(&t, true)
+	if t.suspect && !t.retry {
+		h.loneSuspects++
+	}
+	if t.gaveUp() || t.retry {
+		w.counts.lone++
+	}
+}
+
+// cutAtWall makes a failure without a kind at its configured timeout a cut.
+func (w *Watch) cutAtWall(t *try) bool {
+	if t.outcome != spans.Failed || !w.config.FailedAtWall || !buckets.FailedAtWall(w.table.hops[t.hop].timeout, t.duration, t.failure) {
+		return false
+	}
+	t.cut(spans.Own)
+	return true
 }
 
 // idOf reads an id; lines of a chain often come together.
@@ -93,8 +125,8 @@ func (w *Watch) countTry(t *try, known bool) {
 	if calls(h.Kind) {
 		w.minutes.add(t.start, t.timed, t.retry)
 	}
-	if known && t.outcome == spans.Truncated && (t.cutBy == spans.Own || t.cutBy == spans.CutUnknown) {
-		sample(&h.cuts).Add(t.duration)
+	if known && t.gaveUp() && t.cutBy != spans.Below && t.cutBy != spans.Caller {
+		sample(&h.gaveUp).Add(t.duration)
 	}
 	if t.retry {
 		h.retries++
@@ -124,6 +156,7 @@ func (w *Watch) Add(t *spans.Trace) {
 	w.tries = w.tries[:0]
 	for i := range t.Spans {
 		one := w.tryOf(t, int32(i))
+		w.cutAtWall(&one)
 		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.duration >= 0
 		w.countTry(&one, known)
 		if known && (one.gaveUp() || one.retry) {

@@ -34,6 +34,7 @@ type testLine struct {
 	failure    spans.Failure // of one that failed: NotFailed is Reset
 	retry      bool
 	untimed    bool
+	marked     bool
 }
 
 func (l testLine) failed() spans.Failure {
@@ -57,7 +58,7 @@ func batchOf(list ...testLine) *spans.Batch {
 	for _, l := range list {
 		r := spans.Row{
 			Hop: b.Hop([]byte(l.hop)), Outcome: l.outcome, CutBy: l.cutBy(), Failure: l.failed(), HasDuration: true, Duration: int64(l.end-l.start) * ms,
-			HasStart: !l.untimed, Start: int64(l.start) * ms, Retry: l.retry,
+			HasStart: !l.untimed, Start: int64(l.start) * ms, Retry: l.retry, Marked: l.marked,
 		}
 		if l.chain != "" {
 			r.Trace = []byte(l.chain)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
@@ -43,7 +44,7 @@ func (o *options) retryFlags(f *pflag.FlagSet) {
 
 // planRetries takes over the flags of retryFlags; others check the limit.
 func (o *options) planRetries(p *plan) error {
-	p.retries = retries.Config{WriteHops: o.writeHops, Limit: o.limit}
+	p.retries = retries.Config{WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall)}
 	return nil
 }
 
