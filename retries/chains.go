@@ -9,14 +9,20 @@ import (
 
 // Chains puts the lines of all watches together by their chains and looks at the
 // calls in them, with a goroutine for each watch. It comes after all AddLines,
-// once, before Merge. An error is the end of ctx.
+// once, before Merge. An error is one of reading the files, or the end of ctx.
 func Chains(ctx context.Context, watches []*Watch) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	hops := translations(watches)
 	shareMarks(watches)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for i, w := range watches {
-		group.Go(func() { w.takeShelves(ctx, watches, hops[i], &next) })
+		group.Go(func() {
+			if err := w.takeShelves(ctx, watches, hops[i], &next); err != nil {
+				cancel(err)
+			}
+		})
 	}
 	group.Wait()
 	return context.Cause(ctx)
@@ -39,16 +45,18 @@ func translations(watches []*Watch) [][][]int32 {
 }
 
 // takeShelves looks at one shelf after the other until none is left.
-func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int32, next *atomic.Int64) {
+func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int32, next *atomic.Int64) (err error) {
 	var lines []line
 	for ctx.Err() == nil {
 		s := int(next.Add(1)) - 1
 		if s >= shelves {
-			return
+			return nil
 		}
 		lines = lines[:0]
 		for i, o := range watches {
-			lines = o.lines.take(lines, s, hops[i])
+			if lines, err = o.lines.take(lines, s, hops[i]); err != nil {
+				return err
+			}
 		}
 		sortLines(lines)
 		for rest := lines; len(rest) > 0; {
@@ -60,6 +68,7 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 			rest = rest[n:]
 		}
 	}
+	return nil
 }
 
 // addChain looks at the lines of one chain, which are sorted.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/overflow"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -15,9 +16,18 @@ const shelves = 64
 // lineStore keeps the lines of hop logs that gave up or are retries, some 30 bytes
 // each, until all are there: no others can belong to a call with retries.
 type lineStore struct {
-	shelves [shelves][][]byte
-	held    uint64 // bytes
+	memory  int64  // most bytes to hold, 0 for no limit
+	folder  string // of the file for the rest
+	shelves [shelves]shelf
+	held    int64 // bytes in memory
+	file    *overflow.File
 	record  []byte
+}
+
+// shelf has lines in memory, and pieces of the file.
+type shelf struct {
+	blocks  [][]byte
+	spilled []overflow.Piece
 }
 
 // blockBytes is the size of a block but for the first few, which are smaller.
@@ -36,7 +46,8 @@ const (
 	headSuspect = 1 << 7
 )
 
-func (s *lineStore) add(id spans.TraceID, t try) {
+// add keeps a line. An error is one of writing the file.
+func (s *lineStore) add(id spans.TraceID, t try) error {
 	r := binary.LittleEndian.AppendUint64(s.record[:0], id.Hi)
 	r = binary.LittleEndian.AppendUint64(r, id.Lo)
 	head := byte(t.outcome) | byte(t.cutBy)<<2
@@ -56,34 +67,80 @@ func (s *lineStore) add(id spans.TraceID, t try) {
 		r = binary.LittleEndian.AppendUint64(r, uint64(t.start))
 	}
 	s.record = r
-	s.held += uint64(len(r))
-	s.shelf(int((id.Lo*0x9e3779b97f4a7c15+id.Hi)>>32%shelves), r)
+	s.held += int64(len(r))
+	s.shelves[(id.Lo*0x9e3779b97f4a7c15+id.Hi)>>32%shelves].append(r)
+	if s.memory > 0 && s.held > s.memory {
+		return s.spill()
+	}
+	return nil
 }
 
-// shelf appends a record to the last block of a shelf that has room for it.
-func (s *lineStore) shelf(at int, r []byte) {
-	blocks := s.shelves[at]
+// spill moves all lines to the file.
+func (s *lineStore) spill() (err error) {
+	if s.file == nil {
+		if s.file, err = overflow.New(s.folder, "tailscope-retries-"); err != nil {
+			return err
+		}
+	}
+	for i := range s.shelves {
+		h := &s.shelves[i]
+		for _, block := range h.blocks {
+			p, err := s.file.Write(block)
+			if err != nil {
+				return err
+			}
+			h.spilled = append(h.spilled, p)
+		}
+		h.blocks = nil
+	}
+	s.held = 0
+	return nil
+}
+
+// Close removes what a watch has on disk; calling it again does nothing.
+func (w *Watch) Close() error {
+	f := w.lines.file
+	w.lines.file = nil
+	return f.Close()
+}
+
+// append adds a record to the last block, if that has room for it.
+func (h *shelf) append(r []byte) {
+	blocks := h.blocks
 	last := len(blocks) - 1
 	if last < 0 || cap(blocks[last])-len(blocks[last]) < len(r) {
 		blocks = append(blocks, make([]byte, 0, min(blockBytes, 512<<min(len(blocks), 8))))
 		last++
 	}
 	blocks[last] = append(blocks[last], r...)
-	s.shelves[at] = blocks
+	h.blocks = blocks
 }
 
 // take adds the lines of a shelf to others and forgets them; their hops get other
 // numbers.
-func (s *lineStore) take(to []line, at int, hops []int32) []line {
-	for _, block := range s.shelves[at] {
-		for len(block) > 0 {
-			var one line
-			one, block = readLine(block)
-			one.hop = hops[one.hop]
-			to = append(to, one)
+func (s *lineStore) take(to []line, at int, hops []int32) ([]line, error) {
+	h := &s.shelves[at]
+	for _, p := range h.spilled {
+		block, err := s.file.Read(p)
+		if err != nil {
+			return to, err
 		}
+		to = readLines(to, block, hops)
 	}
-	s.shelves[at] = nil
+	for _, block := range h.blocks {
+		to = readLines(to, block, hops)
+	}
+	*h = shelf{}
+	return to, nil
+}
+
+func readLines(to []line, block []byte, hops []int32) []line {
+	for len(block) > 0 {
+		var one line
+		one, block = readLine(block)
+		one.hop = hops[one.hop]
+		to = append(to, one)
+	}
 	return to
 }
 

@@ -324,8 +324,8 @@ func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
 		t.Errorf("%d bytes a line", perLine)
 	}
 	chains(t, w)
-	for i, blocks := range w.lines.shelves {
-		if blocks != nil {
+	for i, shelf := range w.lines.shelves {
+		if shelf.blocks != nil {
 			t.Errorf("shelf %d is still held", i)
 		}
 	}

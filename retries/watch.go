@@ -18,6 +18,11 @@ type Config struct {
 	Timeouts     map[string]int64
 	FailedAtWall bool
 	Limit        int // most calls to list that were executed twice
+	// Memory is in bytes, for the lines of hop logs that one watch holds until their
+	// chains are whole; 0 sets no limit. Beyond it they go to a file in TempDir, ""
+	// being the system's folder.
+	Memory  int64
+	TempDir string
 }
 
 // Watch collects what attempts tell. Not safe for concurrent use: each worker has
@@ -55,41 +60,51 @@ type counts struct {
 
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
-	return &Watch{config: c, table: newTable(c.Timeouts), edges: map[[2]int32]struct{}{}}
+	return &Watch{config: c, table: newTable(c.Timeouts), lines: lineStore{memory: c.Memory, folder: c.TempDir}, edges: map[[2]int32]struct{}{}}
 }
 
 // AddLines counts the attempts of a batch of a hop log with the columns Traces and
 // Starts, and keeps those that gave up, may have, or are retries; the batch stays
-// the caller's.
-func (w *Watch) AddLines(b *spans.Batch) {
+// the caller's. An error is one of writing the file.
+func (w *Watch) AddLines(b *spans.Batch) error {
 	w.table.use(b.Hops)
 	for i := range b.Len() {
-		t := try{hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]), failure: spans.Failure(b.Failure[i]), retry: b.Retry(i)}
-		t.start, t.timed = b.Start(i)
-		known := b.HasDuration(i) && b.Duration[i] >= 0
-		if known {
-			t.duration = b.Duration[i]
-		}
-		h := w.table.hops[t.hop]
-		h.marked = h.marked || b.Marked(i)
-		t.suspect = known && t.outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.duration)
+		t, known := w.lineAt(b, i)
 		w.counts.lines++
-		if known && (t.gaveUp() || t.retry || t.suspect) {
-			w.addLine(t, b.Trace(i))
+		if !known || !t.gaveUp() && !t.retry && !t.suspect {
+			w.countTry(&t, known)
 			continue
 		}
-		w.countTry(&t, known)
+		if err := w.addLine(t, b.Trace(i)); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// lineAt reads row i; known tells that it has a duration.
+func (w *Watch) lineAt(b *spans.Batch, i int) (t try, known bool) {
+	t = try{
+		hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]),
+		failure: spans.Failure(b.Failure[i]), retry: b.Retry(i),
+	}
+	t.start, t.timed = b.Start(i)
+	if known = b.HasDuration(i) && b.Duration[i] >= 0; known {
+		t.duration = b.Duration[i]
+	}
+	h := w.table.hops[t.hop]
+	h.marked = h.marked || b.Marked(i)
+	t.suspect = known && t.outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.duration)
+	return t, known
 }
 
 // addLine counts a line and keeps it for its chain. A line without one is judged
 // by itself.
-func (w *Watch) addLine(t try, chain []byte) {
+func (w *Watch) addLine(t try, chain []byte) error {
 	h := w.table.hops[t.hop]
 	if chain != nil {
 		w.countTry(&t, true)
-		w.lines.add(w.idOf(chain), t)
-		return
+		return w.lines.add(w.idOf(chain), t)
 	}
 	w.cutAtWall(&t)
 	w.countTry(&t, true)
@@ -99,6 +114,7 @@ func (w *Watch) addLine(t try, chain []byte) {
 	if t.gaveUp() || t.retry {
 		w.counts.lone++
 	}
+	return nil
 }
 
 // cutAtWall makes a failure without a kind at its configured timeout a cut.

@@ -71,8 +71,11 @@ func batchOf(list ...testLine) *spans.Batch {
 func addLines(w *Watch, list ...testLine) {
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
-		w.AddLines(b)
+		err := w.AddLines(b)
 		b.Release()
+		if err != nil {
+			panic(err)
+		}
 	}
 }
 

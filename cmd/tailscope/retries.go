@@ -44,7 +44,10 @@ func (o *options) retryFlags(f *pflag.FlagSet) {
 
 // planRetries takes over the flags of retryFlags; others check the limit.
 func (o *options) planRetries(p *plan) error {
-	p.retries = retries.Config{WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall)}
+	p.retries = retries.Config{
+		WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
+		Memory: p.memory / 4 / int64(max(1, o.jobs)), TempDir: o.tempDir,
+	}
 	return nil
 }
 

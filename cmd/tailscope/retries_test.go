@@ -269,3 +269,53 @@ func TestRetriesAreASectionOfAnalyze(t *testing.T) {
 		t.Errorf("quantiles has the section, or %v", err)
 	}
 }
+
+// The section counts as cut what the hop table counts as cut.
+func TestFirstCutsAreThoseOfTheHopTable(t *testing.T) {
+	var plain, failing strings.Builder
+	for k := range 100 {
+		fmt.Fprintf(&plain, "{\"chain_id\":\"c%d\",\"hop\":\"a\",\"duration_ms\":%d}\n", k, 50+k)
+		fmt.Fprintf(&failing, "{\"chain_id\":\"c%d\",\"hop\":\"a\",\"duration_ms\":%d,\"error\":%v,\"start\":\"2026-01-01T00:00:00.001Z\"}\n", k, 50+k, k%2 == 0)
+		fmt.Fprintf(&failing, "{\"chain_id\":\"c%d\",\"hop\":\"b\",\"duration_ms\":%d,\"timed_out\":%v,\"start\":\"2026-01-01T00:00:00.011Z\"}\n", k, 40+k%40, k%3 == 0)
+	}
+	for _, c := range []struct {
+		stdin string
+		args  []string
+	}{
+		{"", []string{chain}}, {"", []string{jaegerRaw}}, {"", []string{seed}},
+		{plain.String(), []string{"--timeout", "a=100ms", "-"}},
+		{failing.String(), []string{"-"}}, {failing.String(), []string{"--timeout", "a=100ms", "-"}}, {failing.String(), []string{"--timeout", "a=100ms", "--not-rule", "configured-wall", "-"}},
+	} {
+		var page struct {
+			Hops []struct {
+				Hop       string
+				Kind      *string
+				Attempts  int
+				Truncated struct{ First *struct{ N int } }
+			}
+			Retries struct {
+				Hops []struct {
+					worth
+					Kind *string
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(must(t, c.stdin, append([]string{"analyze", "--format", "json"}, c.args...)...)), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Retries.Hops {
+			for _, o := range page.Hops {
+				if o.Hop != h.Hop || (o.Kind == nil) != (h.Kind == nil) || o.Kind != nil && *o.Kind != *h.Kind {
+					continue
+				}
+				cut := 0
+				if o.Truncated.First != nil {
+					cut = o.Truncated.First.N
+				}
+				if h.FirstCut != cut || h.Attempts != o.Attempts {
+					t.Errorf("%v: %s has %d attempts and %d first cuts, the hop table %d and %d", c.args, h.Hop, h.Attempts, h.FirstCut, o.Attempts, cut)
+				}
+			}
+		}
+	}
+}

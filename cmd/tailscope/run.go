@@ -211,7 +211,9 @@ func (a *analysis) count(b *spans.Batch, traces *spans.Collector) error {
 		}
 	}
 	if a.retries != nil {
-		a.retries.AddLines(b)
+		if err := a.retries.AddLines(b); err != nil {
+			return err
+		}
 	}
 	if n := a.set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
@@ -248,6 +250,9 @@ func (l *pipeline) stop(cancel func()) {
 		}
 	}
 	for _, w := range owners(l.found) {
+		_ = w.Close()
+	}
+	for _, w := range retryWatches(l.found) {
 		_ = w.Close()
 	}
 }
