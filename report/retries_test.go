@@ -183,3 +183,18 @@ func TestWithoutRetriesThereIsNoTable(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+func TestHostileNamesOfRetriesReachNoTerminal(t *testing.T) {
+	for _, name := range hostileNames {
+		r := retrying()
+		for i := range r.Retries.Hops {
+			r.Retries.Hops[i].Name = name
+			r.Retries.Amplification.Layers[i].Name = name
+			r.Retries.ExecutedTwice[i].Trace, r.Retries.ExecutedTwice[i].Hop.Name = name, name
+		}
+		r.Retries.Warnings[0].Text = name
+		for _, f := range Formats {
+			checkHarmless(t, f, write(t, f.Write, r, Options{Width: 60}))
+		}
+	}
+}

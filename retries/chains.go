@@ -58,17 +58,22 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 				return err
 			}
 		}
-		sortLines(lines)
-		for rest := lines; len(rest) > 0; {
-			n := 1
-			for n < len(rest) && rest[n].id == rest[0].id {
-				n++
-			}
-			w.addChain(rest[:n])
-			rest = rest[n:]
-		}
+		w.addChains(lines)
 	}
 	return nil
+}
+
+// addChains brings the lines of each chain together and looks at it.
+func (w *Watch) addChains(lines []line) {
+	sortLines(lines)
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && lines[n].id == lines[0].id {
+			n++
+		}
+		w.addChain(lines[:n])
+		lines = lines[n:]
+	}
 }
 
 // addChain looks at the lines of one chain, which are sorted.

@@ -18,38 +18,34 @@ var tenths = []quantile.P{quantile.MustP("0.1"), quantile.MustP("0.5"), quantile
 
 // describe puts hops together into one row.
 func (d *describer) describe(list []*hop) Hop {
-	var r Hop
-	var firstCompleted, firstEnded, twiceSeen uint64
-	var cut rescued
-	finished, after := Count{}, quantile.Union{}
+	r := Hop{ExecutedTwice: d.twice(list), FinishedAnyway: d.finished(list), TooLate: d.tooLate(list), NearTimeout: d.nearTimeout(list), Backoff: d.backoff(list), Wall: d.wall(list)}
+	if len(list) == 1 {
+		r.Hop = list[0].Hop
+	}
+	first, cut := Count{}, rescued{}
 	for _, h := range list {
 		r.Calls, r.Attempts, r.FirstCut = r.Calls+h.firsts, r.Attempts+h.firsts+h.retries, r.FirstCut+h.firstCut
 		r.Permanent, r.Unmatched = r.Permanent+h.permanent, r.Unmatched+h.unmatched
 		r.MostAttempts = max(r.MostAttempts, h.mostAttempts, min(1, h.firsts+h.retries))
-		firstCompleted += h.firstCompleted
-		firstEnded += h.firstCompleted + h.firstCut + sum(h.firstFailed[:])
+		first = Count{first.N + h.firstCompleted, first.Of + h.firstCompleted + h.firstCut + sum(h.firstFailed[:])}
 		cut.add(h.afterCut)
-		twiceSeen += h.twiceSeen
-		finished = Count{finished.N + h.finished, finished.Of + h.finishedOf}
-		after = append(after, h.finishedAfter)
 	}
-	if len(list) == 1 {
-		r.Hop = list[0].Hop
-	}
-	r.Completion = Count{firstCompleted, firstEnded}.Share()
-	r.Rescue = d.rescue(cut, Count{firstCompleted, firstEnded})
-	r.AfterFailure = d.afterFailure(list, Count{firstCompleted, firstEnded})
-	if twiceSeen > 0 {
-		r.ExecutedTwice = d.twice(list)
-	}
-	if finished.Of > 0 {
-		r.FinishedAnyway = &Finished{finished, medianOf(after)}
-	}
-	r.TooLate = d.tooLate(list)
-	r.NearTimeout = d.nearTimeout(list)
-	r.Backoff = d.backoff(list)
-	r.Wall = d.wall(list)
+	r.Completion, r.Rescue, r.AfterFailure = first.Share(), d.rescue(cut, first), d.afterFailure(list, first)
 	return r
+}
+
+// finished puts together what servers made of cut first attempts, nil where none
+// is there.
+func (d *describer) finished(list []*hop) *Finished {
+	f, after := Finished{}, quantile.Union{}
+	for _, h := range list {
+		f.N, f.Of, after = f.N+h.finished, f.Of+h.finishedOf, append(after, h.finishedAfter)
+	}
+	if f.Of == 0 {
+		return nil
+	}
+	f.MedianAfter = medianOf(after)
+	return &f
 }
 
 func sum(list []uint64) (n uint64) {
@@ -89,11 +85,15 @@ func (d *describer) afterFailure(list []*hop, first Count) []AfterFailure {
 	return all
 }
 
+// twice is nil where no call can tell.
 func (d *describer) twice(list []*hop) *Twice {
 	t := &Twice{}
 	for _, h := range list {
 		t.N, t.Of, t.Retried = t.N+h.twice, t.Of+h.twiceSeen, t.Retried+h.twiceOf
 		t.Writes += h.twiceWrites
+	}
+	if t.Of == 0 {
+		return nil
 	}
 	return t
 }
@@ -158,11 +158,7 @@ func (d *describer) backoff(list []*hop) Backoff {
 	}
 	s := quantile.Summarize(all, tenths)
 	b.Min, b.P50, b.Max = &s.Min, &s.Quantiles[1], &s.Max
-	b.Base = medianOf(by[0])
-	if second := medianOf(by[1]); second != nil && *b.Base > 0 && by[0].N() >= leastGaps && by[1].N() >= leastGaps {
-		f := float64(*second) / float64(*b.Base)
-		b.Growth = &f
-	}
+	b.Base, b.Growth = medianOf(by[0]), growth(by[0], by[1])
 	most := 0
 	for k := range by {
 		if by[k].N() > by[most].N() {
@@ -171,4 +167,14 @@ func (d *describer) backoff(list []*hop) Backoff {
 	}
 	b.Jitter = jitterOf(by[most])
 	return b
+}
+
+// growth is the median of the gaps before second retries over that before first
+// ones, nil where there are too few.
+func growth(first, second quantile.Union) *float64 {
+	if first.N() < leastGaps || second.N() < leastGaps || *medianOf(first) == 0 {
+		return nil
+	}
+	f := float64(*medianOf(second)) / float64(*medianOf(first))
+	return &f
 }

@@ -48,8 +48,29 @@ const (
 
 // add keeps a line. An error is one of writing the file.
 func (s *lineStore) add(id spans.TraceID, t try) error {
-	r := binary.LittleEndian.AppendUint64(s.record[:0], id.Hi)
+	s.record = t.appendTo(s.record[:0], id)
+	s.held += int64(len(s.record))
+	s.shelves[(id.Lo*0x9e3779b97f4a7c15+id.Hi)>>32%shelves].append(s.record)
+	if s.memory > 0 && s.held > s.memory {
+		return s.spill()
+	}
+	return nil
+}
+
+// appendTo writes a record.
+func (t *try) appendTo(r []byte, id spans.TraceID) []byte {
+	r = binary.LittleEndian.AppendUint64(r, id.Hi)
 	r = binary.LittleEndian.AppendUint64(r, id.Lo)
+	r = append(r, t.head(), byte(t.failure))
+	r = binary.AppendUvarint(r, uint64(t.hop))
+	r = binary.AppendUvarint(r, uint64(t.duration))
+	if t.timed {
+		r = binary.LittleEndian.AppendUint64(r, uint64(t.start))
+	}
+	return r
+}
+
+func (t *try) head() byte {
 	head := byte(t.outcome) | byte(t.cutBy)<<2
 	if t.timed {
 		head |= headTimed
@@ -60,19 +81,7 @@ func (s *lineStore) add(id spans.TraceID, t try) error {
 	if t.suspect {
 		head |= headSuspect
 	}
-	r = append(r, head, byte(t.failure))
-	r = binary.AppendUvarint(r, uint64(t.hop))
-	r = binary.AppendUvarint(r, uint64(t.duration))
-	if t.timed {
-		r = binary.LittleEndian.AppendUint64(r, uint64(t.start))
-	}
-	s.record = r
-	s.held += int64(len(r))
-	s.shelves[(id.Lo*0x9e3779b97f4a7c15+id.Hi)>>32%shelves].append(r)
-	if s.memory > 0 && s.held > s.memory {
-		return s.spill()
-	}
-	return nil
+	return head
 }
 
 // spill moves all lines to the file.
@@ -144,7 +153,7 @@ func readLines(to []line, block []byte, hops []int32) []line {
 	return to
 }
 
-// readLine reads what add wrote.
+// readLine reads what appendTo wrote.
 func readLine(b []byte) (line, []byte) {
 	l := line{id: spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}}
 	head := b[16]

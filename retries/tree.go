@@ -51,22 +51,12 @@ func (w *Watch) edge(from, to int32) {
 // attempt of a retried call the calls of one hop are matched in their order.
 func (w *Watch) addTree(t *spans.Trace) {
 	r := &w.tree
-	r.of = append(r.of[:0], make([]int32, len(t.Spans))...)
-	r.same = append(r.same[:0], make([]int32, len(t.Spans))...)
-	for i := range r.of {
-		r.of[i], r.same[i] = -1, -1
-	}
+	r.clear(len(t.Spans))
 	for i := range w.tries {
 		if of := w.tries[i].of; of >= 0 {
 			r.of[w.tries[i].span] = w.tries[of].span
 		}
 	}
-	if r.place == nil {
-		r.place, r.beside = map[place]int32{}, map[[2]int32]int32{}
-	}
-	clear(r.place)
-	clear(r.beside)
-	r.count = r.count[:0]
 	for _, i := range r.inOrder(t) {
 		r.same[i] = r.sameAs(t, i)
 		if calls(t.HopOf(i).Kind) {
@@ -76,6 +66,21 @@ func (w *Watch) addTree(t *spans.Trace) {
 	if len(r.count) > 0 {
 		w.most = max(w.most, slices.Max(r.count))
 	}
+}
+
+// clear makes room for n spans of which nothing is known.
+func (r *tree) clear(n int) {
+	r.of = append(r.of[:0], make([]int32, n)...)
+	r.same = append(r.same[:0], make([]int32, n)...)
+	for i := range n {
+		r.of[i], r.same[i] = -1, -1
+	}
+	if r.place == nil {
+		r.place, r.beside = map[place]int32{}, map[[2]int32]int32{}
+	}
+	clear(r.place)
+	clear(r.beside)
+	r.count = r.count[:0]
 }
 
 // inOrder returns all spans, each after its parent and after what it retries. In a

@@ -168,7 +168,28 @@ func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer 
 func (w *Watch) Add(t *spans.Trace) {
 	w.table.use(t.Hops)
 	w.counts.traces++
-	ofLog := len(t.Spans) > 0 && t.OfLog()
+	w.most = max(w.most, 1)
+	w.countSpans(t)
+	if len(w.tries) == 0 {
+		return
+	}
+	slices.SortFunc(w.tries, compareTries)
+	if t.OfLog() {
+		w.linkByHop()
+		w.addCalls()
+	} else {
+		w.linkSiblings(t)
+		w.addCalls()
+		w.addServed(t)
+	}
+	w.climb(t)
+	w.addTree(t)
+	w.addLate(t)
+}
+
+// countSpans counts the spans of a trace, and takes those as tries that gave up or
+// are retries.
+func (w *Watch) countSpans(t *spans.Trace) {
 	w.tries = w.tries[:0]
 	for i := range t.Spans {
 		one := w.tryOf(t, int32(i))
@@ -179,23 +200,6 @@ func (w *Watch) Add(t *spans.Trace) {
 			w.tries = append(w.tries, one)
 		}
 	}
-	w.most = max(w.most, 1)
-	if len(w.tries) == 0 {
-		return
-	}
-	w.climb(t)
-	slices.SortFunc(w.tries, compareTries)
-	if ofLog {
-		w.linkByHop()
-	} else {
-		w.linkSiblings(t)
-	}
-	w.addCalls()
-	w.addTree(t)
-	if !ofLog {
-		w.addServed(t)
-	}
-	w.addLate(t)
 }
 
 func (w *Watch) tryOf(t *spans.Trace, i int32) try {
