@@ -1,7 +1,6 @@
 package retries
 
 import (
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/spans"
 )
 
