@@ -79,8 +79,10 @@ func (w *Watch) linkByHop() {
 }
 
 // linkByTime gives each retry the latest attempt that gave up, ended before it and
-// has no retry yet. What has ended waits on a stack, the latest on top.
+// has no retry yet. What has ended waits on a stack, the latest on top. Where all
+// times are whole seconds or milliseconds, before it is up to one of them after.
 func (w *Watch) linkByTime(lo, hi int) {
+	grain := w.grain(lo, hi)
 	ended := w.ended[:0]
 	for i := lo; i < hi; i++ {
 		if w.tries[i].gaveUp() {
@@ -93,7 +95,7 @@ func (w *Watch) linkByTime(lo, hi int) {
 	})
 	waiting := ended[:0] // never longer than what was taken from ended
 	for i := lo; i < hi; i++ {
-		for len(ended) > 0 && w.tries[ended[0]].end() <= w.tries[i].start && ended[0] < int32(i) {
+		for len(ended) > 0 && minus(w.tries[ended[0]].end(), w.tries[i].start) <= grain && ended[0] < int32(i) {
 			waiting, ended = append(waiting, ended[0]), ended[1:]
 		}
 		if last := len(waiting) - 1; last >= 0 && w.tries[i].retry {
@@ -101,6 +103,15 @@ func (w *Watch) linkByTime(lo, hi int) {
 			waiting = waiting[:last]
 		}
 	}
+}
+
+// grain is the resolution of the times of some tries, in ns, 0 for fine ones.
+func (w *Watch) grain(lo, hi int) int64 {
+	grain := w.tries[lo].ran().Grain()
+	for i := lo + 1; i < hi; i++ {
+		grain = min(grain, w.tries[i].ran().Grain())
+	}
+	return grain
 }
 
 // linkByLength is for attempts without times: a hop with one first attempt that

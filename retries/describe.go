@@ -110,23 +110,13 @@ func (d *describer) tooLate(list []*hop) *Count {
 				continue
 			}
 			c.Of += h.late[i].N()
-			c.N += above(quantile.Union{h.late[i]}, waits-own)
+			c.N += h.late[i].N() - quantile.Union{h.late[i]}.UpTo(waits-own)
 		}
 	}
 	if c.Of == 0 {
 		return nil
 	}
 	return &c
-}
-
-// above counts the values above a limit.
-func above(u quantile.Union, limit int64) (n uint64) {
-	for v, count := range u.All() {
-		if v > limit {
-			n += count
-		}
-	}
-	return n
 }
 
 func (d *describer) nearTimeout(list []*hop) Count {
@@ -138,7 +128,7 @@ func (d *describer) nearTimeout(list []*hop) Count {
 		}
 		completed := d.q.Completed(h.Hop)
 		c.Of += completed.N()
-		c.N += above(completed, ns/100*nearPercent+ns%100*nearPercent/100)
+		c.N += completed.N() - completed.UpTo(ns/100*nearPercent+ns%100*nearPercent/100)
 	}
 	return c
 }

@@ -90,12 +90,12 @@ func (h tally) with(group []testLine) tally {
 	slices.SortFunc(group, func(a, b testLine) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(order(a), order(b)))
 	})
-	next := map[int]int{}
+	next, slack := map[int]int{}, grainOf(group)
 	for i, l := range group {
 		best := -1
 		for k := range group {
 			_, taken := next[k]
-			if !l.retry || taken || group[k].outcome == spans.Completed || group[k].end > l.start {
+			if !l.retry || taken || group[k].outcome == spans.Completed || group[k].end > l.start+slack || k >= i {
 				continue
 			}
 			if best < 0 || group[k].end > group[best].end || group[k].end == group[best].end && k > best {
@@ -116,6 +116,17 @@ func (h tally) with(group []testLine) tally {
 	return h
 }
 
+// grainOf is by how many ms the times of retries and of what gave up may be off: all
+// are whole seconds, or milliseconds.
+func grainOf(group []testLine) int {
+	for _, l := range group {
+		if (l.retry || l.outcome != spans.Completed) && l.start%1000 != 0 && l.end%1000 != 0 {
+			return 1
+		}
+	}
+	return 1000
+}
+
 func (h tally) withCall(group []testLine, next map[int]int, first int) tally {
 	tries, at := uint64(1), first
 	for {
@@ -123,7 +134,7 @@ func (h tally) withCall(group []testLine, next map[int]int, first int) tally {
 		if !more {
 			break
 		}
-		h.Gaps = append(h.Gaps, int64(group[after].start-group[at].end))
+		h.Gaps = append(h.Gaps, int64(max(0, group[after].start-group[at].end)))
 		if group[at].failure == spans.ClientError {
 			h.Permanent++
 		}
@@ -132,7 +143,7 @@ func (h tally) withCall(group []testLine, next map[int]int, first int) tally {
 	}
 	h.Most = max(h.Most, tries)
 	if group[at].outcome != spans.Completed {
-		h.Failing = append(h.Failing, int64(group[at].end-group[first].start))
+		h.Failing = append(h.Failing, int64(max(0, group[at].end-group[first].start)))
 	}
 	if group[first].outcome == cut && tries > 1 {
 		h.RescuedOf++

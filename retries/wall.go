@@ -43,7 +43,7 @@ func atWall(h *hop, timeout int64) Count {
 	for tries, s := range h.failing {
 		c.Of += s.N()
 		from, to := product(timeout-early, tries), product(timeout+overhead, tries)
-		c.N += above(quantile.Union{s}, from-1) - above(quantile.Union{s}, to)
+		c.N += quantile.Union{s}.UpTo(to) - quantile.Union{s}.UpTo(from-1)
 	}
 	return c
 }

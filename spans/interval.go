@@ -28,9 +28,9 @@ func grain(ns int64) int64 {
 	return 0
 }
 
-// grain is that of the interval's start or end, whichever was written: the other
+// Grain is that of the interval's start or end, whichever was written: the other
 // came from it and the duration.
-func (i Interval) grain() int64 { return max(grain(i.Start), grain(i.Start+i.Duration)) }
+func (i Interval) Grain() int64 { return max(grain(i.Start), grain(i.Start+i.Duration)) }
 
 // Holds reports whether o ran inside i, up to what clocks and loggers leave open;
 // where times are not known, whether o is at least no longer. A failed attempt that
@@ -43,6 +43,6 @@ func (i Interval) Holds(o Interval) (held, byTimes bool) {
 	if (late < 0) != (o.Start < i.Start) {
 		return false, true // more than 292 years apart
 	}
-	most := slack + i.grain() + o.grain()
+	most := slack + i.Grain() + o.Grain()
 	return late >= -most && o.Duration-i.Duration <= most-late, true
 }
