@@ -139,6 +139,16 @@ func (w *Watch) writes(h *hop) bool {
 	return h.looksLikeWrite
 }
 
+// unknownWrites are the names of writes that no hop has.
+func (w *Watch) unknownWrites() (list []string) {
+	for _, name := range w.config.WriteHops {
+		if !slices.ContainsFunc(w.table.hops, func(h *hop) bool { return h.Name == name || h.Operation == name }) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // looksLikeWrite reports whether a name holds POST, PATCH or a word that begins
 // with create, which a repetition does again. PUT and DELETE may be repeated.
 func looksLikeWrite(name string) bool {

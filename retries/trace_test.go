@@ -84,6 +84,10 @@ func TestWhatLooksLikeAWrite(t *testing.T) {
 	if w.writes(&hop{Hop: spans.Hop{Name: "stock"}}) {
 		t.Error("stock was not")
 	}
+	w.Add(traceOf(1, testSpan{id: 1, hop: "orders", kind: spans.Client, end: 1}))
+	if r := w.Result(usual(nil)); len(r.Warnings) != 1 || r.Warnings[0].Text != "no hop and no operation is called charge" {
+		t.Errorf("%v", r.Warnings)
+	}
 }
 
 // The list holds the first of all calls, writes before others, whoever saw them.

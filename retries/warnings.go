@@ -36,6 +36,9 @@ func (d *describer) ofInput(r *Result, say sayer) {
 	if r.All.Unmatched > 0 {
 		say("unmatched_retries", "retries of which no cut or failed attempt before them is known: %d of %d", r.All.Unmatched, r.All.Attempts-r.All.Calls)
 	}
+	for _, name := range d.w.unknownWrites() {
+		say("unknown_write_hop", "no hop and no operation is called %s", name)
+	}
 	if d.q.Biased {
 		say("biased_sample", "the traces were chosen by how they went: counts are of those, and no share is given")
 	}

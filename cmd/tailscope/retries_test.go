@@ -149,6 +149,13 @@ func TestRetriesDoNotDependOnHowTheInputComes(t *testing.T) {
 			t.Errorf("-j %s: %s", jobs, d)
 		}
 	}
+	temp := t.TempDir()
+	if d := cmp.Diff(want, retriesOf(t, "", "-j", "2", "--memory", "32KiB", "--temp-dir", temp, folder)); d != "" {
+		t.Errorf("with little memory: %s", d)
+	}
+	if files, _ := os.ReadDir(temp); len(files) != 0 {
+		t.Errorf("%d files are left", len(files))
+	}
 	traces := retriesOf(t, "", "-j", "1", jaegerRaw)
 	if d := cmp.Diff(traces, retriesOf(t, "", "-j", "3", "--memory", "1MiB", jaegerRaw)); d != "" {
 		t.Error(d)
