@@ -69,8 +69,11 @@ func NewWatch(c Config) *Watch {
 func (w *Watch) AddLines(b *spans.Batch) error {
 	w.table.use(b.Hops)
 	for i := range b.Len() {
-		t, known := w.lineAt(b, i)
 		w.counts.lines++
+		if w.countPlain(b, i) {
+			continue
+		}
+		t, known := w.lineAt(b, i)
 		if !known || !t.gaveUp() && !t.retry && !t.suspect {
 			w.countTry(&t, known)
 			continue
@@ -80,6 +83,23 @@ func (w *Watch) AddLines(b *spans.Batch) error {
 		}
 	}
 	return nil
+}
+
+// countPlain counts row i if it is a first attempt that completed and the source
+// said so, as most are: nothing more can come of it.
+func (w *Watch) countPlain(b *spans.Batch, i int) bool {
+	if spans.Outcome(b.Outcome[i]) != spans.Completed || b.Retry(i) || !b.Marked(i) {
+		return false
+	}
+	h := w.table.hops[w.table.at(b.Hops, b.Hop[i])]
+	if calls(h.Kind) {
+		start, timed := b.Start(i)
+		w.minutes.add(start, timed, false)
+	}
+	h.marked = true
+	h.firsts++
+	h.firstCompleted++
+	return true
 }
 
 // lineAt reads row i; known tells that it has a duration.
