@@ -190,7 +190,7 @@ func worthJSON(h *retries.Hop) jsonWorth {
 }
 
 func rescueJSON(r *retries.Rescue) jsonRescue {
-	if r.Of == 0 {
+	if r.Of == 0 || r.Biased {
 		return jsonRescue{}
 	}
 	return jsonRescue{r.Share(), &r.Lower, &r.Upper}

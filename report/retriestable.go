@@ -94,7 +94,10 @@ func worthRow(name string, h *retries.Hop, notes *footnotes) []Cell {
 		{Text: dash}, {Text: dash}, {Text: string(h.Backoff.Jitter)},
 	}
 	if c := h.Rescue; c.Of > 0 {
-		cells[4].Text, cells[5].Text, cells[6].Text = ofText(c.Count), shareOf(c.Share()), limits(c.Lower, c.Upper)
+		cells[4].Text = ofText(c.Count)
+		if !c.Biased {
+			cells[5].Text, cells[6].Text = shareOf(c.Share()), limits(c.Lower, c.Upper)
+		}
 	}
 	if t := h.ExecutedTwice; t != nil {
 		cells[9].Text = ofText(t.Count)
@@ -179,7 +182,10 @@ func failureTable(o *retries.Result) Table {
 		for _, f := range h.AfterFailure {
 			row := []Cell{{Text: hopText(h.Hop)}, {Text: f.Kind.String()}, {Text: natural(f.First)}, {Text: dash}, {Text: dash}, {Text: words(string(f.Verdict))}}
 			if f.Of > 0 {
-				row[3].Text, row[4].Text = ofText(f.Count), limits(f.Lower, f.Upper)
+				row[3].Text = ofText(f.Count)
+				if !f.Biased {
+					row[4].Text = limits(f.Lower, f.Upper)
+				}
 			}
 			t.Rows = append(t.Rows, row)
 		}

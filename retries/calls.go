@@ -82,7 +82,7 @@ func (w *Watch) linkByHop() {
 // has no retry yet. What has ended waits on a stack, the latest on top. Where all
 // times are whole seconds or milliseconds, before it is up to one of them after.
 func (w *Watch) linkByTime(lo, hi int) {
-	grain := w.grain(lo, hi)
+	grain := max(w.grain(lo, hi), spans.RetryOverlap)
 	ended := w.ended[:0]
 	for i := lo; i < hi; i++ {
 		if w.tries[i].gaveUp() {

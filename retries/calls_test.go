@@ -108,7 +108,8 @@ func TestTheVerdictOnRetries(t *testing.T) {
 		{0, 19, 181, SameSlowness},
 		{4, 8, 100, TooFew}, // neither is shown
 		{65, 72, 1428, FreshDraw},
-		{3, 8, 0, FreshDraw}, // better than first attempts, none of which completes
+		{3, 8, 0, TooFew}, // no first attempt completes: there is nothing to hold it against
+		{1, 100, 0, TooFew},
 		{0, 8, 0, TooFew},
 	} {
 		var lines []testLine

@@ -65,17 +65,36 @@ func (m *minutes) merge(o *minutes) {
 }
 
 // worst returns the minute with the largest ratio of retries to first attempts
-// among those with enough of them; of equal ones the first.
+// among those with enough of both; of equal ones the first. A minute of retries
+// alone counts as one with as many first attempts. There is none where some attempt
+// has no start, nor where those with enough are below the mean.
 func (m *minutes) worst() (at int64, retries, requests uint64) {
 	m.flush()
+	if m.requests.N() < m.allRequests || m.retries.N() < m.allAgain {
+		return 0, 0, 0
+	}
 	again := map[int64]uint64{}
 	for v, n := range m.retries.All() {
 		again[v] = n
 	}
-	for v, n := range m.requests.All() {
-		if n >= leastOfMinute && (requests == 0 || again[v]*requests > retries*n) {
-			at, retries, requests = v/unit*minute, again[v], n
+	see := func(v int64, firsts, n uint64) {
+		of := firsts
+		if of == 0 {
+			of = n
 		}
+		if firsts+n >= leastOfMinute && (requests == 0 || n*requests > retries*of || n*requests == retries*of && v/unit*minute < at) {
+			at, retries, requests = v/unit*minute, n, of
+		}
+	}
+	for v, n := range m.requests.All() {
+		see(v, n, again[v])
+		delete(again, v)
+	}
+	for v, n := range again {
+		see(v, 0, n)
+	}
+	if retries*m.allRequests < m.allAgain*requests {
+		return 0, 0, 0
 	}
 	return at, retries, requests
 }
@@ -90,8 +109,12 @@ func (w *Watch) addMoments() {
 	}
 	slices.Sort(list)
 	w.begun = list
-	for _, at := range slices.Compact(list) {
+	list = slices.Compact(list)
+	for i, at := range list {
 		w.moments.Add(at * unit)
+		if i+1 < len(list) && list[i+1] == at+1 {
+			w.twice.Add(at * unit)
+		}
 	}
 }
 
@@ -114,6 +137,10 @@ func (w *Watch) inStep() []InStep {
 	for v, n := range w.moments.All() {
 		list = append(list, counted{v / unit, n})
 	}
+	twice := map[int64]uint64{} // traces in a moment and the next
+	for v, n := range w.twice.All() {
+		twice[v/unit] = n
+	}
 	var found []InStep
 	lo, hi, around := 0, 0, uint64(0)
 	for i, c := range list {
@@ -125,7 +152,7 @@ func (w *Watch) inStep() []InStep {
 		}
 		n := c.n
 		if i+1 < len(list) && list[i+1].at == c.at+1 {
-			n += list[i+1].n
+			n += list[i+1].n - twice[c.at]
 		}
 		if n >= leastInStep && 2*n > around {
 			found = appendStep(found, InStep{n, c.at * moment})

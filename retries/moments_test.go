@@ -103,13 +103,53 @@ func TestAStormInAQuietNightIsFound(t *testing.T) {
 	}
 }
 
-// A minute with few requests says nothing, and a log without times has no minute.
-func TestAMinuteNeedsTwentyRequests(t *testing.T) {
+// The retries of a storm may all fall in the minute after it.
+func TestAMinuteOfRetriesAloneIsTheWorst(t *testing.T) {
+	var lines []testLine
+	for k := range 1000 {
+		chain := fmt.Sprint("c", k)
+		lines = append(lines, testLine{chain: chain, hop: "a", start: 40_000 + k, end: 41_000 + k, outcome: cut},
+			testLine{chain: chain, hop: "a", start: 70_000 + k, end: 71_000 + k, retry: true})
+	}
+	for k := range 20_000 {
+		lines = append(lines, testLine{chain: fmt.Sprint("quiet", k), hop: "a", start: 120_000 + 1000*k, end: 120_010 + 1000*k})
+	}
+	r := logOf(t, lines...).Result(usual(nil))
+	if got, want := r.Ratio.Worst, (Count{1000, 1000}); got != want || r.Ratio.At != 60e9 || !says(r, "retry_storm") {
+		t.Errorf("worst minute %+v at %d: %v", got, r.Ratio.At, codes(r))
+	}
+}
+
+// Where some retries have no time, the minutes do not hold them all.
+func TestThereIsNoWorstMinuteWithoutAllTimes(t *testing.T) {
+	lines := repeated(30, 1, testLine{chain: "c", hop: "a", start: 1, end: 2})
+	lines = append(lines, testLine{chain: "d", hop: "a", start: 1, end: 2, retry: true, untimed: true})
+	if got := logOf(t, lines...).Result(usual(nil)).Ratio; got.Worst != (Count{}) || got.All != (Count{1, 30}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A trace whose retries begin in two moments that follow each other is one trace.
+func TestATraceIsInStepOnce(t *testing.T) {
+	var lines []testLine
+	for k := range 12 {
+		chain := fmt.Sprint("c", k)
+		for i, hop := range []string{"a", "b"} {
+			lines = append(lines, testLine{chain: chain, hop: hop, start: 0, end: 300, outcome: cut}, testLine{chain: chain, hop: hop, start: 301 + 5*i, end: 310, retry: true})
+		}
+	}
+	if got := logOf(t, lines...).Result(usual(nil)).InStep; len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A minute with few attempts says nothing, and a log without times has no minute.
+func TestAMinuteNeedsTwentyAttempts(t *testing.T) {
 	for _, c := range []struct {
 		requests int
 		untimed  bool
 		want     Count
-	}{{20, false, Count{1, 20}}, {19, false, Count{}}, {20, true, Count{}}} {
+	}{{19, false, Count{1, 19}}, {18, false, Count{}}, {20, true, Count{}}} {
 		lines := []testLine{{chain: "c", hop: "a", start: 1, end: 2, retry: true, untimed: c.untimed}}
 		for k := range c.requests {
 			lines = append(lines, testLine{chain: "c", hop: "a", start: k, end: k + 1, untimed: c.untimed})

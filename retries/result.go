@@ -73,6 +73,7 @@ type Rescue struct {
 	Count
 	Lower, Upper float64
 	Verdict      Verdict
+	Biased       bool // the counts are of a biased sample: they give no share
 }
 
 // AfterFailure is the rescue of calls whose first attempt failed in one way.
@@ -190,12 +191,15 @@ func (r *Result) forgetShares() {
 	r.Ratio = Ratio{}
 	for _, h := range append([]*Hop{&r.All}, pointers(r.Hops)...) {
 		h.Completion, h.NearTimeout = nil, Count{}
-		h.Rescue.Verdict, h.Wall.Verdict = TooFew, WallTooFew
+		h.Rescue.forgetShare()
+		h.Wall.Verdict, h.Wall.Count = WallTooFew, Count{}
 		for i := range h.AfterFailure {
-			h.AfterFailure[i].Verdict = TooFew
+			h.AfterFailure[i].forgetShare()
 		}
 	}
 }
+
+func (r *Rescue) forgetShare() { r.Biased, r.Lower, r.Upper, r.Verdict = true, 0, 0, TooFew }
 
 func pointers(list []Hop) []*Hop {
 	var all []*Hop

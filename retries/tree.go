@@ -169,7 +169,10 @@ func (g *graph) largest(from int32) uint64 {
 		for _, c := range g.callees[i] {
 			most = max(most, g.below[c])
 		}
-		g.below[i] = times(most, max(1, g.w.table.hops[i].mostAttempts))
+		if h := g.w.table.hops[i]; calls(h.Kind) {
+			most = times(most, max(1, h.mostAttempts))
+		}
+		g.below[i] = most
 		stack = stack[:len(stack)-1]
 	}
 	return g.below[from]

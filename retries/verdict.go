@@ -10,7 +10,7 @@ import (
 const (
 	leastRescued  = 8  // calls that were cut first and retried
 	leastGaps     = 8  // gaps
-	leastOfMinute = 20 // first attempts in a minute
+	leastOfMinute = 20 // attempts in a minute
 	leastInStep   = 20 // traces whose retries begin together
 	leastPulses   = 3
 	mostPossible  = 10 // attempts that one request may become
@@ -58,7 +58,7 @@ const (
 )
 
 func rescueVerdict(r Rescue, first Count) Verdict {
-	if r.Of < leastRescued || first.Of == 0 {
+	if r.Of < leastRescued || first.N == 0 { // nothing to be as good as
 		return TooFew
 	}
 	half := float64(first.N) / float64(first.Of) / 2
@@ -120,8 +120,8 @@ type Rule struct{ Name, Needs, Says string }
 // Rules lists the rules in the order of the section.
 var Rules = [...]Rule{
 	{"call", "1 attempt", "a first attempt and its retries: each belongs to the latest cut or failed attempt of its hop that ended before it and has none yet"},
-	{"same_slowness", fmt.Sprintf("%d calls cut first and retried", leastRescued), "the upper limit of the share that a retry completed is below half of the first attempts' completion rate"},
-	{"fresh_draw", fmt.Sprintf("%d calls cut first and retried", leastRescued), "the lower limit is above that half; neither, or fewer: too_few"},
+	{"same_slowness", fmt.Sprintf("%d calls cut first and retried, 1 first attempt that completed", leastRescued), "the upper limit of the share that a retry completed is below half of the first attempts' completion rate"},
+	{"fresh_draw", "the same", "the lower limit is above that half; neither, or fewer: too_few"},
 	{"at_the_wall", "5 failing calls, a known wall", "the attempts of a failing call ran for that many timeouts, 0.1 % less or the overhead seen more (up to a fifth): the lower limit of the share is above 50 %"},
 	{"scattered", "5 failing calls, a known wall", "the upper limit of that share is below 50 %; neither: too_few"},
 	{"near_timeout", fmt.Sprintf("%d completed attempts, a known wall", leastNear), fmt.Sprintf("more than %d %% of the completed attempts used more than %d %% of the wall", nearShare, nearPercent)},
@@ -132,7 +132,7 @@ var Rules = [...]Rule{
 	{"amplification_over_10", "1 call", "the product of the most attempts seen along a path is above 10"},
 	{"several_layers_retry", "2 hops on a path", "more than one of them retries"},
 	{"retry_ratio", "1 first attempt", "retries are more than 10 % of the first attempts"},
-	{"retry_storm", fmt.Sprintf("%d first attempts in a minute", leastOfMinute), "in the worst minute they are, though not in the mean"},
+	{"retry_storm", fmt.Sprintf("%d attempts in a minute, all with a start", leastOfMinute), "in the worst minute they are, though not in the mean"},
 	{"no_jitter", fmt.Sprintf("%d gaps", leastGaps), "the gaps before the same retry differ by no more than a quarter from p10 to p90, or are below 1 ms"},
 	{"retries_in_step", fmt.Sprintf("%d traces", leastInStep), "their retries begin within 10 ms, more than half of those in the second around"},
 	{"retry_pulses", fmt.Sprintf("%d such moments", leastPulses), "they are the same time apart, to a fifth"},

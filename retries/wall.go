@@ -9,7 +9,7 @@ import (
 func (d *describer) wall(list []*hop) Wall {
 	var w Wall
 	var lasted quantile.Union
-	timeout, same := int64(0), true
+	timeout, same := int64(0), true // the shortest
 	for _, h := range list {
 		lasted = append(lasted, h.lasted)
 		if h.lasted.N() == 0 {
@@ -21,7 +21,9 @@ func (d *describer) wall(list []*hop) Wall {
 			continue
 		}
 		same = same && (timeout == 0 || timeout == ns)
-		timeout = ns
+		if timeout == 0 || ns < timeout {
+			timeout = ns
+		}
 		at := atWall(h, ns)
 		w.N, w.Of = w.N+at.N, w.Of+at.Of
 	}

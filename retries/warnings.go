@@ -59,7 +59,7 @@ func ofLayers(r *Result, say sayer) {
 	for _, l := range a.Layers {
 		most = max(most, l.MostAttempts)
 	}
-	if a.Possible > most {
+	if len(a.Layers) > 1 && a.Possible > most {
 		assumed := ""
 		if a.OnePath {
 			assumed = "; a hop log names no callers, so they are taken for one path"

@@ -33,6 +33,7 @@ type Watch struct {
 	lines   lineStore
 	minutes minutes
 	moments quantile.Sample // at which retries began, once for a trace
+	twice   quantile.Sample // of these, those of traces with a retry in the next moment too
 	edges   map[[2]int32]struct{}
 	most    uint64 // attempts under the calls of one root that are the same but for retries
 	cases   []Case
@@ -255,6 +256,7 @@ func (w *Watch) Merge(o *Watch) {
 	}
 	w.minutes.merge(&o.minutes)
 	w.moments.Merge(&o.moments)
+	w.twice.Merge(&o.twice)
 	w.most = max(w.most, o.most)
 	for _, c := range o.cases {
 		w.keepCase(c)
