@@ -181,6 +181,25 @@ func TestRetriesMultiplyDownTheChain(t *testing.T) {
 	}
 }
 
+// A path is known also where one trace shows its hops and others their retries.
+func TestQuietTracesShowThePaths(t *testing.T) {
+	retried := func(name string) []testSpan {
+		return []testSpan{
+			{id: 1, hop: "root" + name, kind: spans.Server, end: 1000},
+			{id: 2, parent: 1, hop: name, kind: spans.Client, start: 0, end: 100, outcome: cut},
+			{id: 3, parent: 1, hop: name, kind: spans.Client, start: 200, end: 300},
+		}
+	}
+	w := watchOf(retried("a")...)
+	w.Merge(watchOf(retried("b")...))
+	w.Merge(watchOf(
+		testSpan{id: 1, hop: "a", kind: spans.Client, end: 100},
+		testSpan{id: 2, parent: 1, hop: "b", kind: spans.Client, start: 10, end: 90}))
+	if got := w.Result(usual(nil)).Amplification.Possible; got != 4 {
+		t.Errorf("possible %d, want 4", got)
+	}
+}
+
 // Many calls side by side are no amplification, and hops beside each other are on
 // no path.
 func TestOnlyRetriesAmplify(t *testing.T) {
@@ -220,6 +239,28 @@ func TestPathsGoRoundNoCycle(t *testing.T) {
 	}
 	if got := w.possible(); got != 27 {
 		t.Errorf("%d, want 27", got)
+	}
+	for name, c := range map[string]struct {
+		attempts []uint64
+		edges    [][2]int32
+		want     uint64
+	}{
+		"below a cycle":      {[]uint64{2, 3, 5}, [][2]int32{{1, 0}, {0, 2}, {0, 1}}, 30},
+		"two ways":           {[]uint64{2, 3, 5, 7}, [][2]int32{{0, 1}, {0, 2}, {1, 3}, {2, 3}}, 70},
+		"above a cycle":      {[]uint64{4, 2, 2}, [][2]int32{{0, 1}, {1, 2}, {2, 1}}, 16},
+		"no calls":           {[]uint64{4, 9}, nil, 9},
+		"from two to a pair": {[]uint64{4, 6, 2, 2}, [][2]int32{{0, 2}, {1, 3}, {2, 3}, {3, 2}}, 24},
+	} {
+		w := NewWatch(Config{})
+		for i, n := range c.attempts {
+			w.table.hops[w.table.number(spans.Hop{Name: fmt.Sprint(i), Kind: spans.Client})].mostAttempts = n
+		}
+		for _, e := range c.edges {
+			w.edges[e] = struct{}{}
+		}
+		if got := w.possible(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
 	}
 	if times(1<<63, 3) != 1<<64-1 {
 		t.Error("a product runs over")

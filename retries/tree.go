@@ -119,63 +119,90 @@ func (r *tree) sameAs(t *spans.Trace, i int32) int32 {
 }
 
 // possible is the largest product of the most attempts of each hop along a path of
-// calls. Lines of hop logs name no parents: their hops that retry count as one path.
+// calls. Hops that are reached from each other count as one step, each once. Lines
+// of hop logs name no parents: their hops that retry count as one path.
 func (w *Watch) possible() uint64 {
-	callees := map[int32][]int32{}
-	linked := map[int32]bool{}
+	callees, callers := map[int32][]int32{}, map[int32][]int32{}
 	for e := range w.edges {
 		callees[e[0]] = append(callees[e[0]], e[1])
-		linked[e[0]], linked[e[1]] = true, true
+		callers[e[1]] = append(callers[e[1]], e[0])
 	}
 	best, path := uint64(1), uint64(1)
-	g := graph{w: w, callees: callees, below: map[int32]uint64{}}
-	for _, i := range w.table.sorted() {
-		best = max(best, g.largest(i))
-		if h := w.table.hops[i]; h.Kind == spans.NoKind && !linked[i] {
+	for _, n := range w.products(callees, callers) {
+		best = max(best, n)
+	}
+	for i, h := range w.table.hops {
+		if at := int32(i); h.Kind == spans.NoKind && len(callees[at])+len(callers[at]) == 0 {
 			path = times(path, max(1, h.mostAttempts))
 		}
 	}
 	return max(best, path)
 }
 
-// graph finds products along paths. A hop that is reached from itself counts once.
-type graph struct {
-	w       *Watch
-	callees map[int32][]int32
-	below   map[int32]uint64 // 0 while it is being looked for
+// products returns, for each group of hops that are reached from each other, the
+// largest product along a path that ends in it. The groups come with callers before
+// callees (Kosaraju's algorithm, as in Aho, Hopcroft, Ullman, Data Structures and
+// Algorithms, 1983).
+func (w *Watch) products(callees, callers map[int32][]int32) map[int32]uint64 {
+	var all, done, roots []int32
+	for i := range w.table.hops {
+		all = append(all, int32(i))
+	}
+	depthFirst(all, callees, func(_, at int32) { done = append(done, at) })
+	slices.Reverse(done)
+	group, members := map[int32]int32{}, map[int32][]int32{}
+	depthFirst(done, callers, func(root, at int32) {
+		group[at], members[root] = root, append(members[root], at)
+		if root == at {
+			roots = append(roots, root)
+		}
+	})
+	products := map[int32]uint64{}
+	for _, root := range roots {
+		above, own := uint64(1), uint64(1)
+		for _, i := range members[root] {
+			if h := w.table.hops[i]; calls(h.Kind) {
+				own = times(own, max(1, h.mostAttempts))
+			}
+			for _, c := range callers[i] {
+				above = max(above, products[group[c]]) // 0 for the group itself
+			}
+		}
+		products[root] = times(above, own)
+	}
+	return products
 }
 
-// largest walks without calling itself, as a graph may be deep. A hop is pushed
-// once to look below it and stays until all there is known.
-func (g *graph) largest(from int32) uint64 {
-	stack := []int32{from}
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		if n, begun := g.below[i]; begun && n > 0 {
-			stack = stack[:len(stack)-1]
-			continue
-		} else if !begun {
-			g.below[i] = 0
-			list := g.callees[i]
-			slices.SortFunc(list, func(a, b int32) int { return compareHops(g.w.table.hops[a].Hop, g.w.table.hops[b].Hop) })
-			for _, c := range list {
-				if _, begun := g.below[c]; !begun {
-					stack = append(stack, c)
-				}
-			}
-			continue
-		}
-		most := uint64(1)
-		for _, c := range g.callees[i] {
-			most = max(most, g.below[c])
-		}
-		if h := g.w.table.hops[i]; calls(h.Kind) {
-			most = times(most, max(1, h.mostAttempts))
-		}
-		g.below[i] = most
-		stack = stack[:len(stack)-1]
+// depthFirst calls leave for each hop once all that is reached from it was left,
+// with the start from which it was reached. It does not call itself, as a graph may
+// be deep.
+func depthFirst(starts []int32, next map[int32][]int32, leave func(root, at int32)) {
+	type step struct {
+		at   int32
+		rest []int32
 	}
-	return g.below[from]
+	seen := map[int32]bool{}
+	var stack []step
+	enter := func(i int32) {
+		if !seen[i] {
+			seen[i] = true
+			stack = append(stack, step{i, next[i]})
+		}
+	}
+	for _, root := range starts {
+		enter(root)
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if len(top.rest) > 0 {
+				i := top.rest[0]
+				top.rest = top.rest[1:]
+				enter(i)
+				continue
+			}
+			leave(root, top.at)
+			stack = stack[:len(stack)-1]
+		}
+	}
 }
 
 // times multiplies up to the largest number there is.

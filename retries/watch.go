@@ -191,6 +191,7 @@ func (w *Watch) Add(t *spans.Trace) {
 	w.counts.traces++
 	w.most = max(w.most, 1)
 	w.countSpans(t)
+	w.climb(t)
 	if len(w.tries) == 0 {
 		return
 	}
@@ -203,7 +204,6 @@ func (w *Watch) Add(t *spans.Trace) {
 		w.addCalls()
 		w.addServed(t)
 	}
-	w.climb(t)
 	w.addTree(t)
 	w.addLate(t)
 }
