@@ -142,7 +142,11 @@ func wallNote(h *retries.Hop) string {
 
 func finishedText(f *retries.Finished) string {
 	text := fmt.Sprintf("of the cut first attempts whose server is there %s ended well on it all the same", ofText(f.Count))
-	if f.MedianAfter != nil {
+	switch {
+	case f.MedianAfter == nil:
+	case *f.MedianAfter == 0:
+		text += ", half of them or more before the cut: the answer was lost on its way"
+	default:
 		text += fmt.Sprintf(", in the median %s after the cut: a longer wait would have done", durations.Text(*f.MedianAfter))
 	}
 	return text
