@@ -72,8 +72,8 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 func (s *lineStore) load(to *loaded, at int, hops []int32) error {
 	shelf, start := &s.shelves[at], int64(0)
 	for _, p := range shelf.spilled {
-		block := to.take(p.size)
-		if err := s.spill.read(p, block); err != nil {
+		block := to.take(p.Size())
+		if err := s.spill.Read(p, block); err != nil {
 			return err
 		}
 		start = to.read(block, hops, start)

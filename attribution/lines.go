@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/tailscope/tailscope/internal/overflow"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -30,14 +31,14 @@ type lineStore struct {
 	config  Config
 	shelves [shelves]shelf
 	held    int64 // bytes in memory
-	spill   *spill
+	spill   *overflow.File
 	writing runRecord
 }
 
 // shelf has records in memory, and pieces of the file.
 type shelf struct {
 	arena
-	spilled []piece
+	spilled []overflow.Piece
 	start   int64 // of the last run, in ns
 }
 

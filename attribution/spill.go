@@ -1,53 +1,12 @@
 package attribution
 
-import (
-	"errors"
-	"fmt"
-	"os"
-)
-
-// spill is the file of one watch for lines that memory does not hold.
-type spill struct {
-	file *os.File
-	size int64
-}
-
-// piece is where a block lies in the file.
-type piece struct {
-	at   int64
-	size int
-}
-
-func newSpill(folder string) (*spill, error) {
-	f, err := os.CreateTemp(folder, "tailscope-chains-")
-	if err != nil {
-		return nil, fmt.Errorf("file for lines that memory does not hold: %w", err)
-	}
-	return &spill{file: f}, nil
-}
-
-func (s *spill) write(block []byte) (piece, error) {
-	if _, err := s.file.WriteAt(block, s.size); err != nil {
-		return piece{}, fmt.Errorf("writing lines that memory does not hold: %w", err)
-	}
-	p := piece{s.size, len(block)}
-	s.size += int64(len(block))
-	return p, nil
-}
-
-// read fills a block with a piece of its size.
-func (s *spill) read(p piece, block []byte) error {
-	if _, err := s.file.ReadAt(block, p.at); err != nil {
-		return fmt.Errorf("reading lines that memory did not hold: %w", err)
-	}
-	return nil
-}
+import "github.com/tailscope/tailscope/internal/overflow"
 
 // spillAll moves all lines to the file.
 func (s *lineStore) spillAll() error {
 	if s.spill == nil {
 		var err error
-		if s.spill, err = newSpill(s.config.TempDir); err != nil {
+		if s.spill, err = overflow.New(s.config.TempDir, "tailscope-chains-"); err != nil {
 			return err
 		}
 	}
@@ -61,7 +20,7 @@ func (s *lineStore) spillAll() error {
 		if len(together) == 0 {
 			continue
 		}
-		p, err := s.spill.write(together)
+		p, err := s.spill.Write(together)
 		if err != nil {
 			return err
 		}
@@ -74,10 +33,7 @@ func (s *lineStore) spillAll() error {
 
 // Close removes what a watch has on disk; calling it again does nothing.
 func (w *Watch) Close() error {
-	s := w.lines.spill
-	if s == nil {
-		return nil
-	}
+	file := w.lines.spill
 	w.lines.spill = nil
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	return file.Close()
 }

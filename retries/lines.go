@@ -130,8 +130,8 @@ func (h *shelf) append(r []byte) {
 func (s *lineStore) take(to []line, at int, hops []int32) ([]line, error) {
 	h := &s.shelves[at]
 	for _, p := range h.spilled {
-		block, err := s.file.Read(p)
-		if err != nil {
+		block := make([]byte, p.Size())
+		if err := s.file.Read(p, block); err != nil {
 			return to, err
 		}
 		to = readLines(to, block, hops)

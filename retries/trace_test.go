@@ -218,6 +218,19 @@ func TestOnlyRetriesAmplify(t *testing.T) {
 	}
 }
 
+// What serves a call is not tried again by itself, whatever its mark says.
+func TestServersAreNoLayer(t *testing.T) {
+	var list []testSpan
+	for k := range 3 {
+		list = append(list, testSpan{id: k + 2, parent: 1, hop: "served", kind: spans.Server, start: 100 * k, end: 100*k + 50, outcome: failed, retry: k > 0})
+	}
+	list = append(list, testSpan{id: 1, hop: "call", kind: spans.Client, end: 1000})
+	r := watchOf(list...).Result(usual(nil))
+	if a := r.Amplification; a.Possible != 1 || len(a.Layers) != 0 || says(r, "several_layers_retry") {
+		t.Errorf("%+v: %v", a, codes(r))
+	}
+}
+
 func TestALogsLayersCountAsOnePath(t *testing.T) {
 	var lines []testLine
 	for _, hop := range []string{"a", "b", "c", "d"} {

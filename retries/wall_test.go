@@ -110,6 +110,18 @@ func TestTheHistogramOfFailingCalls(t *testing.T) {
 	}
 }
 
+// The bins of all hops together do not depend on the hops' names.
+func TestTheHistogramOfAllTakesTheShortestWall(t *testing.T) {
+	widths := map[int64]bool{}
+	for _, names := range [][2]string{{"a", "z"}, {"z", "a"}} {
+		lines := append(repeated(5, 1, testLine{chain: "1", hop: names[0], end: 3000, outcome: cut}), repeated(5, 1, testLine{chain: "2", hop: names[1], end: 10, outcome: cut})...)
+		widths[logOf(t, lines...).Result(usual(map[string]int{names[0]: 3000, names[1]: 10})).All.Wall.Width] = true
+	}
+	if len(widths) != 1 {
+		t.Errorf("widths %v", widths)
+	}
+}
+
 func TestCompletedAttemptsNearTheirWall(t *testing.T) {
 	var s quantile.Sample
 	for i := range 100 {
@@ -121,7 +133,11 @@ func TestCompletedAttemptsNearTheirWall(t *testing.T) {
 	if n := r.Hops[0].NearTimeout; n != (Count{20, 100}) || !says(r, "near_timeout") {
 		t.Errorf("%+v, want 20 of 100: %v", n, codes(r))
 	}
+	lines := append(repeated(9, 1, testLine{chain: "w", hop: "a", end: 10}), testLine{chain: "c", hop: "a", end: 100, outcome: cut}, testLine{chain: "c", hop: "a", start: 120, end: 130, retry: true})
 	q.Biased = true
+	if h := logOf(t, lines...).Result(q).Hops[0]; !h.Rescue.Biased || h.Rescue.Count != (Count{1, 1}) || h.Rescue.Upper != 0 || h.Wall.Share() != nil {
+		t.Errorf("biased: %+v, %+v", h.Rescue, h.Wall)
+	}
 	if r := logOf(t, testLine{chain: "1", hop: "a", end: 10}).Result(q); r.Hops[0].NearTimeout.Share() != nil || r.Ratio.All.Share() != nil || !says(r, "biased_sample") {
 		t.Errorf("biased: %+v", r.Hops[0])
 	}

@@ -39,13 +39,15 @@ func (f *File) Write(block []byte) (Piece, error) {
 	return p, nil
 }
 
-// Read returns a block that was written.
-func (f *File) Read(p Piece) ([]byte, error) {
-	block := make([]byte, p.size)
-	if _, err := f.file.ReadAt(block, p.at); err != nil {
-		return nil, fmt.Errorf("reading what memory did not hold: %w", err)
+// Size is the length of the block in bytes.
+func (p Piece) Size() int { return p.size }
+
+// Read fills block, of the piece's size, with what was written.
+func (f *File) Read(p Piece, block []byte) error {
+	if _, err := f.file.ReadAt(block[:p.size], p.at); err != nil {
+		return fmt.Errorf("reading what memory did not hold: %w", err)
 	}
-	return block, nil
+	return nil
 }
 
 // Close removes the file. A nil file has nothing to remove.
