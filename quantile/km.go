@@ -74,10 +74,13 @@ type stream struct {
 	walk joint
 }
 
-func newStream(u Union) stream {
-	s := stream{walk: u.walk()}
+// newStream begins behind the values up to a limit, of which it returns the
+// number.
+func newStream(u Union, behind int64) (s stream, passed uint64) {
+	s.walk = u.walk()
+	passed = s.walk.upTo(behind)
 	s.advance()
-	return s
+	return s, passed
 }
 
 func (s *stream) advance() { s.value, s.count, s.more = s.walk.next() }
@@ -92,12 +95,15 @@ func (s *stream) take(t int64) uint64 {
 	return n
 }
 
-func newCurve(completed, cut Union) *curve {
-	n := completed.N() + cut.N()
-	return &curve{
-		survival: survivalOf(n), total: n, completed: newStream(completed), cuts: newStream(cut),
-		now: KMStep{Survival: 1},
-	}
+func newCurve(completed, cut Union) *curve { return newCurveBeyond(completed, cut, -1) }
+
+// newCurveBeyond is the curve of the attempts that lie above a threshold, given
+// that they do.
+func newCurveBeyond(completed, cut Union, threshold int64) *curve {
+	done, doneBelow := newStream(completed, threshold)
+	cuts, cutBelow := newStream(cut, threshold)
+	n := completed.N() + cut.N() - doneBelow - cutBelow
+	return &curve{survival: survivalOf(n), total: n, completed: done, cuts: cuts, now: KMStep{Survival: 1}}
 }
 
 // peek returns the next time.

@@ -36,11 +36,14 @@ func InferWalls(completed, ownCuts Union) []Wall {
 }
 
 // clusters yields the groups of cuts that lie together, without From.
-func clusters(cuts Union) iter.Seq[Wall] {
+func clusters(cuts Union) iter.Seq[Wall] { return grouped(cuts, false) }
+
+// grouped yields clusters; narrow ones end where they get too wide for a wall.
+func grouped(cuts Union, narrow bool) iter.Seq[Wall] {
 	return func(yield func(Wall) bool) {
 		var group Wall
 		for v, n := range cuts.All() {
-			if group.Count > 0 && v-group.SlowestCut > max(wallGap, group.SlowestCut/50) {
+			if group.Count > 0 && (apart(group.SlowestCut, v) || narrow && tooWide(group.To, v)) {
 				if !yield(group) {
 					return
 				}
@@ -58,8 +61,14 @@ func clusters(cuts Union) iter.Seq[Wall] {
 	}
 }
 
-func (w Wall) isWall() bool {
+// apart reports whether v is farther above a neighbour than cuts of one wall lie.
+func apart(neighbour, v int64) bool { return v-neighbour > max(wallGap, neighbour/50) }
+
+func tooWide(from, to int64) bool {
 	// 3/20 of the smallest, taken apart so that it cannot overflow.
-	spread := w.To/20*3 + w.To%20*3/20
-	return w.To > 0 && w.Count >= fewestWallCuts && w.SlowestCut-w.To <= spread
+	return to-from > from/20*3+from%20*3/20
+}
+
+func (w Wall) isWall() bool {
+	return w.To > 0 && w.Count >= fewestWallCuts && !tooWide(w.To, w.SlowestCut)
 }

@@ -1,0 +1,95 @@
+package quantile
+
+import "math/bits"
+
+// exactUpTo is how many distinct values are kept one by one. Beyond, values that
+// lie close together are taken as one clump with its mean and variance.
+const exactUpTo = 4096
+
+// clump is some values that lie close together: their number, and sums of what
+// they are above the first. As it is filled in ascending order of the distinct
+// values, the sums depend on the multiset alone.
+type clump struct {
+	first          int64
+	count          uint64
+	above, squares float64
+}
+
+func (c *clump) add(value int64, count uint64) {
+	d, n := float64(value-c.first), float64(count)
+	c.count += count
+	c.above += n * d
+	c.squares += n * d * d
+}
+
+// take adds all values of o, which come after those of c.
+func (c *clump) take(o clump) {
+	d, n := float64(o.first-c.first), float64(o.count)
+	c.count += o.count
+	c.squares += o.squares + 2*d*o.above + n*d*d
+	c.above += o.above + n*d
+}
+
+// offset is how far the mean lies above the first value, and variance that of
+// the values, in ns and ns^2.
+func (c clump) offset() float64   { return c.above / float64(c.count) }
+func (c clump) variance() float64 { return max(0, c.squares/float64(c.count)-c.offset()*c.offset()) }
+
+// gathering collects ascending values. key tells values apart once there are
+// many: those of one key make a clump.
+type gathering struct {
+	clumps []clump
+	key    func(int64) uint64
+	coarse bool
+	last   uint64 // key of the last clump
+}
+
+func (g *gathering) add(value int64, count uint64) {
+	if !g.coarse && len(g.clumps) == exactUpTo {
+		g.coarsen()
+	}
+	if g.coarse {
+		key := g.key(value)
+		if key == g.last {
+			g.clumps[len(g.clumps)-1].add(value, count)
+			return
+		}
+		g.last = key
+	}
+	g.clumps = append(g.clumps, clump{first: value, count: count})
+}
+
+// coarsen joins what was collected one by one.
+func (g *gathering) coarsen() {
+	g.coarse = true
+	single := g.clumps
+	g.clumps = append(make([]clump, 0, exactUpTo), single[0])
+	g.last = g.key(single[0].first)
+	for _, c := range single[1:] {
+		if key := g.key(c.first); key != g.last {
+			g.last = key
+			g.clumps = append(g.clumps, c)
+			continue
+		}
+		g.clumps[len(g.clumps)-1].take(c)
+	}
+}
+
+// gather collects what a walk still has to give.
+func gather(from *joint, key func(int64) uint64) []clump {
+	g := gathering{key: key}
+	for v, c, ok := from.next(); ok; v, c, ok = from.next() {
+		g.add(v, c)
+	}
+	return g.clumps
+}
+
+// octave returns a key that values share which differ by less than 2^-digits of
+// themselves; values below 2^digits have one each.
+func octave(v uint64, digits int) uint64 {
+	length := bits.Len64(v)
+	if length <= digits {
+		return v
+	}
+	return uint64(length)<<40 | v>>(length-1-digits)
+}
