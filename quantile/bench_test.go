@@ -1,6 +1,7 @@
 package quantile
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -148,5 +149,29 @@ func BenchmarkWrittenOut(b *testing.B) {
 func BenchmarkUpperRankOfABillion(b *testing.B) {
 	for b.Loop() {
 		UpperRank(1_000_000_000, MustP("0.999"), MustP("0.95"))
+	}
+}
+
+// Estimates of a hop with a million values, of which one in a hundred was cut.
+func BenchmarkEstimates(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 1_000_000} {
+		for _, unit := range []int64{1, microsecond} {
+			done, cut := new(Sample), new(Sample)
+			r := rand.New(rand.NewPCG(1, 1))
+			for range n {
+				if v := int64(2e8 * math.Exp(.8*r.NormFloat64())); v < 1_200_000_000 {
+					done.Add(v / unit * unit)
+				} else {
+					cut.Add(1_200_000_000)
+				}
+			}
+			o := Observed{Completed: Union{done}, CutAt: Union{cut}}
+			tails := o.Tails([]P{MustP("0.5"), MustP("0.9"), MustP("0.95"), MustP("0.99"), MustP("0.999")}, ninetyFive).Tails
+			b.Run(fmt.Sprintf("n=%d unit=%d", n, unit), func(b *testing.B) {
+				for b.Loop() {
+					o.Estimates(tails)
+				}
+			})
+		}
 	}
 }

@@ -279,7 +279,7 @@ func anything(t *rapid.T) Observed {
 		}
 	}
 	done.AddN(wall, rapid.Uint64Range(0, 200).Draw(t, "at the wall"))
-	cut.AddN(wall, rapid.SampledFrom([]uint64{0, 1, 3, 1 << 40}).Draw(t, "cuts"))
+	cut.AddN(wall, rapid.SampledFrom([]uint64{0, 1, 3, 1 << 24}).Draw(t, "cuts"))
 	if rapid.Bool().Draw(t, "known") {
 		return Observed{Completed: Union{done}, CutAt: Union{cut}}
 	}
