@@ -38,7 +38,7 @@ func TestReasons(t *testing.T) {
 		"nothing certifiable":  {0, p95, all(cut(1), done(5, 6)), "1 of 3 first attempts were cut (33.3 %; one-sided 95 % limits 1.7 % and 86.5 %), the first before p95; the cuts at 1 ms show no wall: if h has a timeout, set --timeout h=T; no quantile is certifiable" + canary},
 		"no canary is enough":  {500, asked("1"), all(hundred, five), "5 of 105 first attempts were cut (4.76 %; one-sided 95 % limits 1.89 % and 9.75 %), more than the 0 % beyond p100: it lies beyond the wall at 95 % confidence; wall 500 ms; highest certifiable quantile p90"},
 		"more confidence":      {500, certain, all(hundred, five.times(9)), "45 of 145 first attempts were cut (31 %; one-sided 99.99 % limits 18 % and 46.6 %), more than the 5 % beyond p95: it lies beyond the wall at 99.99 % confidence; wall 500 ms; highest certifiable quantile p53; a canary with a raised timeout needs first attempts: 180 for p95"},
-		"without any mark":     {500, without(p95), all(hundred, done(500).times(6).unmarked()), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms" + canary},
+		"without any mark":     {500, without(p95), all(hundred, done(500).times(6).unmarked()), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms" + canary + "; no estimate: the input does not say which attempts were cut"},
 	} {
 		r := hopOf(t, timeouts(map[string]int64{"h": c.timeout}), c.q, c.log)
 		if got := r.Tail[0].Reason; got != c.want {

@@ -89,6 +89,9 @@ type Tail struct {
 	Reason string // empty where there is nothing to explain
 	// ServerSide is what the servers of the calls took, nil where not known.
 	ServerSide *ServerSide
+	// Estimate is what models guess where the wall hides the value, nil where they
+	// are not asked.
+	Estimate *quantile.Estimate
 }
 
 // ServerSide is a quantile of calls in which the server's duration stands for

@@ -27,6 +27,8 @@ type Query struct {
 	// MaxHops folds all but that many hops into one last row, which has no tail;
 	// 0 folds none.
 	MaxHops int
+	// NoEstimate leaves out what models guess beyond the wall.
+	NoEstimate bool
 	// Jobs is how many hops are worked on at once; 0 is one.
 	Jobs int
 }
@@ -143,6 +145,7 @@ func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails) {
 	for _, one := range t.Tails.Tails {
 		r.Tail = append(r.Tail, tail.tail(one))
 	}
+	tail.estimate()
 	r.Warnings = tail.warnings()
 }
 

@@ -86,8 +86,8 @@ type model struct {
 }
 
 func newStudy(o Observed) *study {
-	s := &study{Observed: o, censoring: censoringOf(o)}
 	e := exceed(o.Completed, o.cuts())
+	s := &study{Observed: o, censoring: censoringOf(o, e.slowest)}
 	s.enough = judge(EnoughExceedances, float64(e.k))
 	if !s.enough.Passed {
 		return s

@@ -127,7 +127,7 @@ func TestCompletedValuesBeyondTheCutsAreAnotherWall(t *testing.T) {
 		slowest int64
 		groups  int
 	}{{100e6, 1}, {102e6, 1}, {103e6, 2}, {3e9, 2}} {
-		got := censoringOf(Observed{Completed: Union{sampleOf(1e6, c.slowest)}, CutAt: Union{sampleOf(99e6, 100e6)}})
+		got := censoringOf(Observed{Completed: Union{sampleOf(1e6, c.slowest)}, CutAt: Union{sampleOf(99e6, 100e6)}}, c.slowest)
 		if got.groups != c.groups || got.wall != 100e6 {
 			t.Errorf("slowest %d: %+v", c.slowest, got)
 		}
@@ -142,7 +142,7 @@ func TestScatteredCutsAreSeveralWalls(t *testing.T) {
 		{nil, 0}, {[]int64{5e9}, 1}, {[]int64{5e9, 5.05e9}, 1}, {[]int64{5e9, 6e9}, 2},
 		{[]int64{5e9, 5.09e9, 5.18e9, 5.27e9, 5.36e9, 5.45e9, 5.54e9, 5.63e9, 5.72e9, 5.8e9}, 2}, // close, yet too wide for a wall
 	} {
-		if got := censoringOf(Observed{CutSeen: Union{sampleOf(c.cuts...)}}); got.groups != c.groups {
+		if got := censoringOf(Observed{CutSeen: Union{sampleOf(c.cuts...)}}, 0); got.groups != c.groups {
 			t.Errorf("%v: %+v", c.cuts, got)
 		}
 	}
@@ -230,7 +230,7 @@ func TestClumpsFitAsSingleValuesDo(t *testing.T) {
 		}
 		plain.logs = 0
 		for _, m := range plain.completed {
-			plain.logs += m.log
+			plain.logs += m.count * m.log
 		}
 		a, b := fitPareto(e), fitPareto(single)
 		near(t, "xi", a.shape(), b.shape(), 1e-6)

@@ -15,6 +15,7 @@ type exceedances struct {
 	cut       []mass
 	k, c      uint64 // how many those are
 	mean      float64
+	slowest   int64 // completed value, 0 where there is none
 }
 
 // mass is count excesses of one scaled value, or of some that lie close together:
@@ -51,8 +52,12 @@ func exceed(completed, cut Union) exceedances {
 	}
 	m := thresholdSize(e.n, cut.N())
 	ends := newInquiry(append(append(Union(nil), completed...), cut...), []uint64{max(1, e.n-m), e.n})
-	answer(ends)
+	last := newInquiry(completed, []uint64{completed.N()})
+	answer(ends, last)
 	e.threshold, e.largest = ends.values[0], ends.values[1]-ends.values[0]
+	if completed.N() > 0 {
+		e.slowest = last.values[0]
+	}
 	if e.largest == 0 {
 		return e
 	}

@@ -55,9 +55,10 @@ type censoring struct {
 	groups  int   // of cuts that lie together, and one of completed values beyond them
 }
 
-func censoringOf(o Observed) censoring {
+// censoringOf takes the slowest completed value, 0 where there is none.
+func censoringOf(o Observed, slowest int64) censoring {
 	cuts := o.cuts()
-	c := censoring{n: o.Completed.N() + cuts.N(), cut: cuts.N(), slowest: largestOf(o.Completed)}
+	c := censoring{n: o.Completed.N() + cuts.N(), cut: cuts.N(), slowest: slowest}
 	last := int64(0)
 	for group := range together(cuts) {
 		if c.groups++; c.groups == 1 {

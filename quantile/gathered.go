@@ -4,7 +4,7 @@ import "math/bits"
 
 // exactUpTo is how many distinct values are kept one by one. Beyond, values that
 // lie close together are taken as one clump with its mean and variance.
-const exactUpTo = 4096
+const exactUpTo = 2048
 
 // clump is some values that lie close together: their number, and sums of what
 // they are above the first. As it is filled in ascending order of the distinct

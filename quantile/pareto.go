@@ -30,7 +30,7 @@ func fitPareto(e exceedances) *paretoFit {
 	f := &paretoFit{exceedances: e}
 	f.table.of = f.sums
 	start := f.coarse()
-	f.s = maximise(start-gridStep, start+gridStep, func(s float64) float64 {
+	f.s = maximise(start-gridStep, start+gridStep, 1e-9, func(s float64) float64 {
 		if s < lowestS || f.xi(s) <= lowestXi {
 			return math.Inf(-1)
 		}

@@ -4,19 +4,28 @@ import "math"
 
 const goldenSection = .6180339887498949 // of an interval
 
-// maximise returns where a function with one maximum in [lo, hi] has it.
-func maximise(lo, hi float64, f func(float64) float64) float64 {
+// Near its maximum a function is as flat as a parabola: of an interval no wider
+// than this part of the one that counts, it does not matter which point is taken.
+const flat = 1e-5
+
+// maximise returns where a function with one maximum in [lo, hi] has it, to so
+// much of the interval's width.
+func maximise(lo, hi, precision float64, f func(float64) float64) float64 {
+	enough := precision * (hi - lo)
 	a, b := hi-goldenSection*(hi-lo), lo+goldenSection*(hi-lo)
 	fa, fb := f(a), f(b)
-	for range 60 {
-		if hi-lo <= 1e-9*max(math.Abs(lo), math.Abs(hi)) {
-			break
-		}
+	for hi-lo > enough {
 		if fa >= fb {
+			if b >= hi {
+				break
+			}
 			hi, b, fb = b, a, fa
 			a = hi - goldenSection*(hi-lo)
 			fa = f(a)
 		} else {
+			if a <= lo {
+				break // no floats are left between
+			}
 			lo, a, fa = a, b, fb
 			b = lo + goldenSection*(hi-lo)
 			fb = f(b)
@@ -36,7 +45,7 @@ func maximiseFrom(lo, hi float64, f func(float64) float64) float64 {
 			best, most = s, f(s)
 		}
 	}
-	inside := maximise(max(lo, best-width), min(hi, best+width), f)
+	inside := maximise(max(lo, best-width), min(hi, best+width), flat, f)
 	if f(inside) > most {
 		return inside
 	}
@@ -61,11 +70,9 @@ func edge(inside, end float64, beyond func(float64) bool) float64 {
 }
 
 func bisect(inside, outside float64, beyond func(float64) bool) float64 {
-	for range 60 {
+	const precision = 1e-11
+	for math.Abs(outside-inside) > precision*max(math.Abs(inside), math.Abs(outside)) {
 		middle := inside + (outside-inside)/2
-		if middle == inside || middle == outside {
-			break
-		}
 		if beyond(middle) {
 			outside = middle
 		} else {

@@ -18,46 +18,70 @@ type sumTable struct {
 	pieces map[int]*piece
 }
 
-// piece holds the Chebyshev coefficients of both over one unit.
-type piece [2][chebyshevNodes]float64
+// piece holds both over one unit.
+type piece struct{ a, sigma series }
 
 func (t *sumTable) at(s float64) (a, sigma float64) {
-	number := math.Floor(s / pieceWidth)
-	p := t.pieces[int(number)]
+	number := int(math.Floor(s / pieceWidth))
+	p := t.pieces[number]
 	if p == nil {
 		if t.pieces == nil {
 			t.pieces = map[int]*piece{}
 		}
-		p = t.piece(number * pieceWidth)
-		t.pieces[int(number)] = p
+		p = t.piece(float64(number) * pieceWidth)
+		t.pieces[number] = p
 	}
-	x := 2*(s/pieceWidth-number) - 1
-	return clenshaw(&p[0], x), clenshaw(&p[1], x)
+	return p.a.at(s), p.sigma.at(s)
 }
 
-// piece interpolates over [from, from+1].
 func (t *sumTable) piece(from float64) *piece {
-	var values, coefficients piece
+	p := &piece{series{lo: from, hi: from + pieceWidth}, series{lo: from, hi: from + pieceWidth}}
+	var a, sigma [chebyshevNodes]float64
 	for j := range chebyshevNodes {
-		x := math.Cos(math.Pi * (float64(j) + .5) / chebyshevNodes)
-		values[0][j], values[1][j] = t.of(from + pieceWidth*(x+1)/2)
+		a[j], sigma[j] = t.of(p.a.node(j))
 	}
-	for which := range values {
-		for i := range chebyshevNodes {
-			for j, v := range values[which] {
-				coefficients[which][i] += v * math.Cos(math.Pi*float64(i)*(float64(j)+.5)/chebyshevNodes) * 2 / chebyshevNodes
-			}
+	p.a.fit(&a)
+	p.sigma.fit(&sigma)
+	return p
+}
+
+// series is a function on [lo, hi] as a Chebyshev series, of which the first
+// coefficient counts half.
+type series struct {
+	lo, hi float64
+	c      [chebyshevNodes]float64
+}
+
+// interpolate takes a smooth function by its values at the nodes.
+func interpolate(lo, hi float64, of func(float64) float64) series {
+	s := series{lo: lo, hi: hi}
+	var values [chebyshevNodes]float64
+	for j := range values {
+		values[j] = of(s.node(j))
+	}
+	s.fit(&values)
+	return s
+}
+
+func (s *series) node(j int) float64 {
+	x := math.Cos(math.Pi * (float64(j) + .5) / chebyshevNodes)
+	return s.lo + (s.hi-s.lo)*(x+1)/2
+}
+
+func (s *series) fit(values *[chebyshevNodes]float64) {
+	for i := range s.c {
+		for j, v := range values {
+			s.c[i] += v * math.Cos(math.Pi*float64(i)*(float64(j)+.5)/chebyshevNodes) * 2 / chebyshevNodes
 		}
 	}
-	return &coefficients
 }
 
-// clenshaw evaluates a Chebyshev series at x in [-1, 1]; its first coefficient
-// counts half.
-func clenshaw(c *[chebyshevNodes]float64, x float64) float64 {
+// at is Clenshaw's sum.
+func (s *series) at(v float64) float64 {
+	x := 2*(v-s.lo)/(s.hi-s.lo) - 1
 	var b1, b2 float64
 	for i := chebyshevNodes - 1; i > 0; i-- {
-		b1, b2 = 2*x*b1-b2+c[i], b1
+		b1, b2 = 2*x*b1-b2+s.c[i], b1
 	}
-	return x*b1 - b2 + c[0]/2
+	return x*b1 - b2 + s.c[0]/2
 }

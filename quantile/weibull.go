@@ -8,8 +8,10 @@ import "math"
 // 2nd ed. (2003), 5.2.
 type weibullFit struct {
 	whole
-	shape float64
-	max   float64 // log-likelihood
+	shape  float64
+	max    float64 // log-likelihood
+	lo, hi float64 // shapes between which it loses no more than halfDeviance
+	sums   series  // of log sum of x^k, k from lo to hi; its features are as wide as k, the interval is not
 }
 
 // fitWeibull needs completed values that are not all equal.
@@ -19,7 +21,14 @@ func fitWeibull(w whole) *weibullFit {
 		_, first, second := f.powers(k)
 		return f.d/k + f.logs - f.d*first, -f.d/k/k - f.d*second
 	})
-	f.max, _ = f.profile(f.shape)
+	logSum, _, second := f.powers(f.shape)
+	f.max, _ = f.likelihood(f.shape, logSum)
+	wald := math.Sqrt(2 * halfDeviance / (f.d/f.shape/f.shape + f.d*second))
+	f.lo, f.hi = f.limit(max(f.shape-wald, f.shape/2)), f.limit(f.shape+wald)
+	f.sums = interpolate(f.lo, f.hi, func(k float64) float64 {
+		logSum, _, _ := f.powers(k)
+		return logSum
+	})
 	return f
 }
 
@@ -50,10 +59,9 @@ func (f *weibullFit) highest() float64 {
 	return top
 }
 
-// profile is the log-likelihood with the scale at its maximum for this shape, and
-// the logarithm of theta, the scale to the power of the shape.
-func (f *weibullFit) profile(k float64) (l, logTheta float64) {
-	logSum, _, _ := f.powers(k)
+// likelihood is the logarithm of it with the scale at its maximum for this shape,
+// and that of theta, the scale to the power of the shape.
+func (f *weibullFit) likelihood(k, logSum float64) (l, logTheta float64) {
 	logTheta = logSum - math.Log(f.d)
 	return f.d*math.Log(k) - f.d*logTheta + (k-1)*f.logs - f.d, logTheta
 }
@@ -69,12 +77,13 @@ func (f *weibullFit) start() float64 {
 	return math.Pi / math.Sqrt(6*squares/f.d)
 }
 
-// root is Newton's method for a falling function of a positive number.
+// root is Newton's method for a concave or convex function of a positive number; a
+// limit that it is asked for need not be exact.
 func (f *weibullFit) root(k float64, of func(float64) (value, slope float64)) float64 {
 	for range 100 {
 		value, slope := of(k)
 		next := min(max(k-value/slope, k/2), 2*k)
-		if math.Abs(next-k) <= 1e-12*k {
+		if math.Abs(next-k) <= 1e-10*k {
 			return next
 		}
 		k = next
@@ -82,24 +91,30 @@ func (f *weibullFit) root(k float64, of func(float64) (value, slope float64)) fl
 	return k
 }
 
+// limit returns the shape at which halfDeviance is lost, on the side of a first
+// guess. The profile is concave, so Newton's method comes to it from outside.
+func (f *weibullFit) limit(guess float64) float64 {
+	return f.root(guess, func(k float64) (value, slope float64) {
+		logSum, first, _ := f.powers(k)
+		l, _ := f.likelihood(k, logSum)
+		return l - f.max + halfDeviance, f.d/k + f.logs - f.d*first
+	})
+}
+
 // quantile returns that with the share beyond above it, in ns.
 func (f *weibullFit) quantile(beyond float64) float64 {
-	_, logTheta := f.profile(f.shape)
+	logSum, _, _ := f.powers(f.shape)
+	_, logTheta := f.likelihood(f.shape, logSum)
 	return f.mean * math.Exp((logTheta+math.Log(-math.Log(beyond)))/f.shape)
 }
 
 // bound is the profile upper bound of the quantile: the largest that any shape
 // and scale give which lose no more than halfDeviance.
 func (f *weibullFit) bound(beyond float64) float64 {
-	lost := func(k float64) bool {
-		l, _ := f.profile(k)
-		return f.max-l > halfDeviance
-	}
-	lo, hi := edge(f.shape, f.shape/1e3, lost), edge(f.shape, f.shape*1e3, lost)
 	log := func(k float64) float64 {
-		l, logTheta := f.profile(k)
+		l, logTheta := f.likelihood(k, f.sums.at(k))
 		w := stretch(max(0, l-f.max+halfDeviance) / f.d)
 		return (logTheta + math.Log(w) + math.Log(-math.Log(beyond))) / k
 	}
-	return f.mean * math.Exp(log(maximise(lo, hi, log)))
+	return f.mean * math.Exp(log(maximise(f.lo, f.hi, flat, log)))
 }

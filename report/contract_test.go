@@ -51,7 +51,12 @@ var contract = func() object {
 			"tail": list1{object{
 				"p": "decimal", "n": "int", "rank": "int", "status": "string", "value_ns": "int?",
 				"lower_ns": "int?", "upper_ns": "int?", "km_ns": "int?", "confidence": "decimal", "reason": "string?",
-				"estimate": "null", "server_side": "null",
+				"estimate": optional{object{
+					"value_ns": "int?", "bound_ns": "int?", "f": "number?", "xi": "number?", "a2": "number?", "condition": "string",
+					"models": list1{object{"name": "string", "value_ns": "int?", "bound_ns": "int?"}},
+					"gates":  list1{object{"gate": "int", "figure": "number?", "limit": "number", "passed": "bool"}},
+				}},
+				"server_side": optional{object{"value_ns": "int?", "coverage": object{"n": "int", "of": "int"}, "selected_sample": "bool"}},
 			}},
 			"warnings": warnings,
 		}},
@@ -247,6 +252,7 @@ func TestCSVRow(t *testing.T) {
 		"p": "0.95", "n": "200", "rank": "190", "status": "at_least", "value_ns": "5000000000", "lower_ns": "", "upper_ns": "", "km_ns": "",
 		"confidence": "0.95", "completed_quantile_ns": "1757000000", "truncated_quantile_ns": "5763000000", "recorded_quantile_ns": "5737000000",
 		"reason": configured().Hops[0].Tail[2].Reason, "warnings": "",
+		"estimate_ns": "", "estimate_bound_ns": "", "estimate_failed_gates": "",
 	}
 	if diff := cmp.Diff(want, rows[3]); diff != "" {
 		t.Errorf("p95 (-want +got):\n%s", diff)

@@ -51,6 +51,9 @@ var csvColumns = [...]csvColumn{
 	{"recorded_quantile_ns", func(h *buckets.Result, j int) string { return bucketQuantile(h.Recorded, j) }},
 	{"reason", func(h *buckets.Result, j int) string { return defused(h.Tail[j].Reason) }},
 	{"warnings", func(h *buckets.Result, _ int) string { return warningCodes(h) }},
+	{"estimate_ns", estimateValue},
+	{"estimate_bound_ns", estimateBound},
+	{"estimate_failed_gates", failedGates},
 }
 
 // CSV writes the hop table, one row a hop and quantile, or those of the section

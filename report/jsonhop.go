@@ -96,7 +96,7 @@ type jsonTail struct {
 	KM         *int64          `json:"km_ns"`
 	Confidence string          `json:"confidence"`
 	Reason     *string         `json:"reason"`
-	Estimate   *struct{}       `json:"estimate"` // not computed yet
+	Estimate   *jsonEstimate   `json:"estimate"`
 	ServerSide *jsonServerSide `json:"server_side"`
 }
 
@@ -217,7 +217,7 @@ func tailJSON(t buckets.Tail, confidence quantile.P) jsonTail {
 	out := jsonTail{
 		P: t.P.String(), N: t.N, Rank: t.Rank, Status: t.Status.String(),
 		Lower: t.Lower, Upper: t.Upper, KM: t.KM,
-		Confidence: confidence.String(), Reason: orNull(t.Reason), ServerSide: serverSideJSON(t.ServerSide),
+		Confidence: confidence.String(), Reason: orNull(t.Reason), Estimate: estimateJSON(t.Estimate), ServerSide: serverSideJSON(t.ServerSide),
 	}
 	if t.Status != quantile.NoValue {
 		out.Value = &t.Value

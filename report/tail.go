@@ -77,6 +77,7 @@ func tailCell(h *buckets.Result, j int, s scale, notes *footnotes) Cell {
 		notes.mark(&c, t.Reason)
 	}
 	notes.mark(&c, kaplanMeier(t))
+	notes.mark(&c, beyondWall(t))
 	return c
 }
 

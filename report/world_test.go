@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -31,6 +32,7 @@ var worlds = []struct {
 	{"failures", failures},
 	{"retries", retried},
 	{"kaplan_meier", kaplanMeierWorld},
+	{"estimated", estimated},
 	{"rejects", rejects},
 	{"traces", traces},
 	{"chain", chain},
@@ -356,5 +358,42 @@ func biasedSample() *Report {
 			s.Mean, s.Quantiles = 0, nil
 		}
 	}
+	return r
+}
+
+// estimated is a hop whose wall hides two quantiles: of one a model may speak, of
+// the other it may not. Of a second the servers are known besides.
+func estimated() *Report {
+	r := retried()
+	h := &r.Hops[0]
+	gates := func(far float64) []quantile.Judgement {
+		return []quantile.Judgement{
+			{Gate: quantile.EnoughExceedances, Figure: 212, Limit: 50, Passed: true}, {Gate: quantile.NotTooFar, Figure: far, Limit: 5, Passed: far <= 5},
+			{Gate: quantile.FiniteMean, Figure: -.13524946, Limit: 1, Passed: true}, {Gate: quantile.FitsBelow, Figure: .6343, Limit: 1, Passed: true},
+			{Gate: quantile.SeenNearWall, Figure: 1.003, Limit: 1.5, Passed: true}, {Gate: quantile.OneWall, Figure: 1, Limit: 1, Passed: true},
+		}
+	}
+	h.Tail[1].Estimate = &quantile.Estimate{
+		Value: new(1234 * ms), Bound: new(2871230 * us), F: 1.06, Xi: -.13524946, A2: new(.4420679), Fitted: true, Gates: gates(1.06),
+		Models: []quantile.Model{
+			{Name: quantile.Pareto, Value: new(1234 * ms), Bound: new(1327450 * us)},
+			{Name: quantile.Weibull, Value: new(1242 * ms), Bound: new(1327180 * us)}, {Name: quantile.Lognormal, Value: new(2565 * ms), Bound: new(2871230 * us)},
+		},
+	}
+	far, served, gap := *h, *h, *h
+	far.Hop, served.Hop, gap.Hop = "far", "served", "gap"
+	tails := func(of *buckets.Result) *buckets.Tail {
+		of.Tail = append([]buckets.Tail(nil), of.Tail...)
+		return &of.Tail[1]
+	}
+	tails(&far).Estimate = &quantile.Estimate{F: 53, Xi: -.13524946, Fitted: true, Gates: gates(53)}
+	tails(&served).ServerSide = &buckets.ServerSide{Value: new(1500 * ms), N: 73, Of: 73}
+	of := tails(&gap)
+	of.ServerSide = &buckets.ServerSide{N: 3, Of: 73, Selected: true}
+	of.Estimate = &quantile.Estimate{F: math.Inf(1), Gates: []quantile.Judgement{
+		{Gate: quantile.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: quantile.NotTooFar, Figure: math.Inf(1), Limit: 5},
+		{Gate: quantile.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: quantile.OneWall, Figure: 2, Limit: 1},
+	}}
+	r.Hops = append(r.Hops, far, served, gap)
 	return r
 }

@@ -124,7 +124,7 @@ func (p *plan) report(f *found) *report.Report {
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	hops := f.set.Results(buckets.Query{
 		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
-		Biased: verdict.Kind == sampling.Biased, Weighted: verdict.Weighted,
+		Biased: verdict.Kind == sampling.Biased, Weighted: verdict.Weighted, NoEstimate: p.noEstimate,
 	})
 	if f.orphans != nil {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})

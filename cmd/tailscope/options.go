@@ -45,6 +45,7 @@ type options struct {
 	quantiles  []string
 	confidence string
 	hops       string
+	noEstimate bool
 
 	format     string
 	output     string
@@ -100,6 +101,11 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
 }
 
+// estimateFlag is for the commands that show the hop table.
+func (o *options) estimateFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.noEstimate, "no-estimate", false, "no models of what lies beyond the wall")
+}
+
 // plan is a run whose every setting was checked.
 type plan struct {
 	streams    streams
@@ -110,6 +116,7 @@ type plan struct {
 	quantiles  []quantile.P
 	confidence quantile.P
 	maxHops    int
+	noEstimate bool
 	write      report.Format
 	output     string
 	rejects    string
@@ -140,7 +147,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", noEstimate: o.noEstimate || !o.sections.has(sectionHops), tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
 	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}

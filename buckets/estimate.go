@@ -1,0 +1,39 @@
+package buckets
+
+import (
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// estimate puts beside each tail that the wall hides what models say of it, or
+// why they are not asked.
+func (t tailer) estimate() {
+	if t.query.NoEstimate {
+		return
+	}
+	if why := t.unmodelled(); why != "" {
+		t.explain(why)
+		return
+	}
+	for i, e := range t.hop.first.observed().Estimates(t.tails.Tails.Tails) {
+		t.r.Tail[i].Estimate = e
+	}
+}
+
+// unmodelled says why no model is asked; else it is empty.
+func (t tailer) unmodelled() string {
+	switch {
+	case t.r.Effective > 0:
+		return "no estimate: the attempts have different weights"
+	case !t.hop.tells(t.query):
+		return "no estimate: the input does not say which attempts were cut"
+	}
+	return ""
+}
+
+func (t tailer) explain(why string) {
+	for i := range t.r.Tail {
+		if q := &t.r.Tail[i]; q.Status == quantile.AtLeast {
+			q.Reason = sentences(q.Reason, why)
+		}
+	}
+}

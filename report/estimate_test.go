@@ -1,0 +1,83 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+const conditioned = "if the tail goes on as below the wall"
+
+// A figure never stands without its condition, and never as if it were sure.
+func TestEstimatesNameTheirConditionAndNoConfidence(t *testing.T) {
+	for _, f := range []Format{Text, Markdown} {
+		page := write(t, f, estimated(), Options{})
+		for _, line := range strings.Split(page, "\n") {
+			if strings.Contains(line, "estimate ") && !strings.Contains(line, conditioned) || strings.Contains(line, "estimate") && strings.Contains(line, "95 %") {
+				t.Errorf("%q", line)
+			}
+		}
+		if n := strings.Count(page, conditioned); n != 2 {
+			t.Errorf("%d conditions, want those of two estimates", n)
+		}
+	}
+}
+
+func TestServerSideComesBeforeTheEstimate(t *testing.T) {
+	r := estimated()
+	note := beyondWall(&r.Hops[2].Tail[1])
+	want := "server side 1.5 s (73 of 73 cut first attempts have a server span); estimate 1.234 s"
+	if !strings.HasPrefix(note, want) {
+		t.Errorf("%q, want it to begin with %q", note, want)
+	}
+}
+
+func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
+	r := estimated()
+	want := "server side: 3 of 73 cut first attempts have a server span, a selected sample, and p90 is not among them; " +
+		"no estimate; only 12 completed attempts in its tail (gate 1: at least 50); no attempt lies beyond p90 (gate 2: at most 5); " +
+		"the wall is 2.81 times the slowest completed attempt (gate 5: below 1.5); 2 groups of timeouts (gate 6: only 1)"
+	if got := beyondWall(&r.Hops[3].Tail[1]); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	rows := records(t, r)
+	var failed []string
+	for _, row := range rows[1:] {
+		if row["p"] == "0.9" {
+			failed = append(failed, row["estimate_ns"]+"|"+row["estimate_bound_ns"]+"|"+row["estimate_failed_gates"])
+		}
+	}
+	if diff := cmp.Diff([]string{"1234000000|2871230000|", "||2", "1234000000|2871230000|", "||1 2 5 6"}, failed); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A fit that is too large for a number has a value and no bound.
+func TestEstimateWithoutABound(t *testing.T) {
+	r := estimated()
+	q := &r.Hops[0].Tail[1]
+	q.Estimate.Bound = nil
+	if got := estimateNote(q); !strings.HasPrefix(got, "estimate 1.234 s without a bound, "+conditioned) {
+		t.Error(got)
+	}
+	q.Estimate.Value = nil
+	if got := estimateNote(q); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestFiguresHaveThreeDigits(t *testing.T) {
+	for f, want := range map[float64]string{0: "0", 2.99328: "2.99", 165: "165", 16.5: "16.5", 123456: "123456", 1e7: "10000000", .6343: "0.634", -.13524946: "-0.135"} {
+		if got := figure(f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+	if got := sixDigits(.13524946789); *got != .135249 {
+		t.Errorf("%v", *got)
+	}
+	if quantile.Condition == conditioned {
+		t.Error("JSON has the longer sentence")
+	}
+}
