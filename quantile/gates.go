@@ -1,9 +1,6 @@
 package quantile
 
-import (
-	"iter"
-	"math"
-)
+import "math"
 
 // Gate is one of the conditions that an estimate beyond the wall must meet.
 type Gate uint8
@@ -15,7 +12,7 @@ const (
 	FiniteMean                        // xi
 	FitsBelow                         // Kolmogorov-Smirnov of the fit, up to the wall
 	SeenNearWall                      // wall over the slowest completed value
-	OneWall                           // groups of cuts
+	OneWall                           // signs of walls
 )
 
 // limits of the gates. A figure passes below its limit, of 1 and 2 and 6 at it
@@ -52,42 +49,41 @@ type censoring struct {
 	n, cut  uint64
 	wall    int64 // the known timeout, else the smallest cut
 	slowest int64 // completed
-	groups  int   // of cuts that lie together, and one of completed values beyond them
+	groups  int   // of cuts, and one of completed values beyond them
 }
 
-// censoringOf takes the slowest completed value, 0 where there is none.
+// censoringOf takes the slowest completed value, 0 where there is none. Cuts as
+// far apart as those of one wall may be, however they lie between, are one group:
+// a single late one is no wall of its own.
 func censoringOf(o Observed, slowest int64) censoring {
 	cuts := o.cuts()
 	c := censoring{n: o.Completed.N() + cuts.N(), cut: cuts.N(), slowest: slowest}
-	last := int64(0)
-	for group := range together(cuts) {
-		if c.groups++; c.groups == 1 {
-			c.wall = group.To
+	var first, last int64
+	for v := range cuts.All() {
+		if c.groups == 0 {
+			c.wall = v
 		}
-		last = group.SlowestCut
+		if c.groups == 0 || tooWide(first, v) {
+			c.groups++
+			first = v
+		}
+		last = v
 	}
 	if o.CutAt.N() > 0 {
 		c.wall = largestOf(o.CutAt)
 	}
-	if c.groups > 0 && apart(last, c.slowest) {
+	if c.groups > 0 && apart(last, slowest) {
 		c.groups++
 	}
 	return c
 }
 
-// largestOf returns the largest value, 0 where there is none.
+// largestOf returns the largest of some values.
 func largestOf(u Union) int64 {
-	if u.N() == 0 {
-		return 0
-	}
 	last := newInquiry(u, []uint64{u.N()})
 	answer(last)
 	return last.values[0]
 }
-
-// together yields the cuts as groups that each could be those of one wall: a
-// cluster that is too wide for that makes several.
-func together(cuts Union) iter.Seq[Wall] { return grouped(cuts, true) }
 
 // nearWall judges the gap between the wall and the slowest completed value.
 func (c censoring) nearWall() Judgement {

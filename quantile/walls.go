@@ -36,14 +36,11 @@ func InferWalls(completed, ownCuts Union) []Wall {
 }
 
 // clusters yields the groups of cuts that lie together, without From.
-func clusters(cuts Union) iter.Seq[Wall] { return grouped(cuts, false) }
-
-// grouped yields clusters; narrow ones end where they get too wide for a wall.
-func grouped(cuts Union, narrow bool) iter.Seq[Wall] {
+func clusters(cuts Union) iter.Seq[Wall] {
 	return func(yield func(Wall) bool) {
 		var group Wall
 		for v, n := range cuts.All() {
-			if group.Count > 0 && (apart(group.SlowestCut, v) || narrow && tooWide(group.To, v)) {
+			if group.Count > 0 && apart(group.SlowestCut, v) {
 				if !yield(group) {
 					return
 				}

@@ -84,7 +84,7 @@ func gateText(j quantile.Judgement, label string) string {
 		}
 		return "the wall is " + f + " times the slowest completed attempt"
 	}
-	return f + " groups of timeouts"
+	return "signs of " + f + " walls"
 }
 
 func gateLimit(j quantile.Judgement) string {

@@ -38,7 +38,7 @@ func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 	r := estimated()
 	want := "server side: 3 of 73 cut first attempts have a server span, a selected sample, and p90 is not among them; " +
 		"no estimate; only 12 completed attempts in its tail (gate 1: at least 50); no attempt lies beyond p90 (gate 2: at most 5); " +
-		"the wall is 2.81 times the slowest completed attempt (gate 5: below 1.5); 2 groups of timeouts (gate 6: only 1)"
+		"the wall is 2.81 times the slowest completed attempt (gate 5: below 1.5); signs of 2 walls (gate 6: only 1)"
 	if got := beyondWall(&r.Hops[3].Tail[1]); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
