@@ -8,8 +8,8 @@ import (
 
 // lognormalFit is the lognormal distribution of a right-censored sample. In
 // a = 1/sigma and b = mu/sigma its log-likelihood is concave. Logarithms are
-// centred and scaled by those of the completed values. Source: Burridge,
-// Biometrika 68 (1981); Lawless (2003), 5.3.
+// centred and scaled by those of the completed values. Source: Olsen, Econometrica
+// 46 (1978); Lawless (2003), 5.3.
 type lognormalFit struct {
 	whole
 	centre, unit float64

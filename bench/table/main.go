@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tailscope/tailscope/bench/page"
 )
 
 // part is a table, by the name that -only and the marks of -into use. Its error is
@@ -57,7 +59,7 @@ func run(args []string, out io.Writer) error {
 	for _, p := range chosen {
 		var text strings.Builder
 		failed = errors.Join(failed, p.write(&l, &text))
-		if err := deliver(out, *into, p.name, text.String()); err != nil {
+		if err := page.Deliver(out, *into, p.name, text.String()); err != nil {
 			return err
 		}
 	}
@@ -74,31 +76,4 @@ func choose(names string) (chosen []part, err error) {
 		chosen = append(chosen, parts[i])
 	}
 	return chosen, nil
-}
-
-func deliver(out io.Writer, file, part, text string) error {
-	if file == "" {
-		_, err := fmt.Fprintln(out, text)
-		return err
-	}
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	replaced, err := between(string(page), part, text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return os.WriteFile(file, []byte(replaced), 0o644)
-}
-
-// between replaces what stands between a part's two marks.
-func between(page, part, text string) (string, error) {
-	begin, end := "<!-- measured: "+part+" -->\n", "<!-- end of "+part+" -->"
-	before, rest, found := strings.Cut(page, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return "", fmt.Errorf("no marks of %s", part)
-	}
-	return before + begin + text + end + after, nil
 }

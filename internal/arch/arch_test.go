@@ -29,7 +29,8 @@ var table = map[string][]string{
 	"retries":            {"spans", "quantile", "buckets"},
 	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries"},
 	"bench/compare":      {"bench/trial"},
-	"bench/table":        {"bench/trial"},
+	"bench/table":        {"bench/trial", "bench/page"},
+	"bench/coverage":     {"quantile", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
 	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "report"},
 }
