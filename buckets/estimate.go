@@ -1,8 +1,6 @@
 package buckets
 
-import (
-	"github.com/tailscope/tailscope/quantile"
-)
+import "github.com/tailscope/tailscope/quantile"
 
 // estimate puts beside each tail that the wall hides what models say of it, or
 // why they are not asked.
@@ -11,11 +9,15 @@ func (t tailer) estimate() {
 		return
 	}
 	if why := t.unmodelled(); why != "" {
-		t.explain(why)
+		for i := range t.r.Tail {
+			t.explain(i, why)
+		}
 		return
 	}
 	for i, e := range t.hop.first.observed().Estimates(t.tails.Tails.Tails) {
-		t.r.Tail[i].Estimate = e
+		if t.r.Tail[i].Estimate = e; e == nil {
+			t.explain(i, "no estimate: it lies below what the models describe")
+		}
 	}
 }
 
@@ -30,10 +32,9 @@ func (t tailer) unmodelled() string {
 	return ""
 }
 
-func (t tailer) explain(why string) {
-	for i := range t.r.Tail {
-		if q := &t.r.Tail[i]; q.Status == quantile.AtLeast {
-			q.Reason = sentences(q.Reason, why)
-		}
+// explain adds to the reason of a quantile that the wall hides.
+func (t tailer) explain(i int, why string) {
+	if q := &t.r.Tail[i]; q.Status == quantile.AtLeast {
+		q.Reason = sentences(q.Reason, why)
 	}
 }

@@ -19,9 +19,10 @@
 //  6. ClopperPearson, UpperRank, LowerRank, CanarySize and HighestCertifiable
 //     are the binomial bounds; all limits are one-sided.
 //  7. InferWalls finds timeouts from cuts that lie together.
+//  8. Estimates guesses beyond the wall with three models, where six gates allow it.
 //
 // Nothing is sampled and nothing is rounded: floats appear only in ratios,
-// survival curves and bounds. No function panics on data. A Sample belongs to
+// survival curves, bounds and fits. No function panics on data. A Sample belongs to
 // one goroutine; reading it sorts its buffers in place, so even two readers
 // must not share one at the same time.
 package quantile

@@ -73,6 +73,9 @@ func bisect(inside, outside float64, beyond func(float64) bool) float64 {
 	const precision = 1e-11
 	for math.Abs(outside-inside) > precision*max(math.Abs(inside), math.Abs(outside)) {
 		middle := inside + (outside-inside)/2
+		if middle == inside || middle == outside {
+			break
+		}
 		if beyond(middle) {
 			outside = middle
 		} else {
