@@ -59,29 +59,36 @@ func (f *lognormalFit) at(a, b float64) derivatives {
 	return v
 }
 
-// climb is Newton's method for the maximum, each step shortened until it goes up.
+// climb is Newton's method for the maximum.
 func (f *lognormalFit) climb() {
 	f.a = 1
 	now := f.at(f.a, f.b)
 	for range 100 {
-		det := now.aa*now.bb - now.ab*now.ab
-		da := -(now.a*now.bb - now.b*now.ab) / det
-		db := -(now.b*now.aa - now.a*now.ab) / det
-		gain := now.a*da + now.b*db
-		next, step := now, 1.0
-		for ; step > 1e-10; step /= 2 {
-			if f.a+step*da > 0 {
-				if next = f.at(f.a+step*da, f.b+step*db); next.l >= now.l {
-					break
-				}
-			}
-		}
-		if !(gain > 1e-13*f.d) || step <= 1e-10 {
+		da, db := now.step()
+		length := f.uphill(now.l, da, db)
+		if length == 0 || now.a*da+now.b*db <= 1e-13*f.d {
 			break
 		}
-		f.a, f.b, now = f.a+step*da, f.b+step*db, next
+		f.a, f.b = f.a+length*da, f.b+length*db
+		now = f.at(f.a, f.b)
 	}
 	f.max = now.l
+}
+
+// step is Newton's: the gradient over the curvature.
+func (v derivatives) step() (da, db float64) {
+	det := v.aa*v.bb - v.ab*v.ab
+	return (v.b*v.ab - v.a*v.bb) / det, (v.a*v.ab - v.b*v.aa) / det
+}
+
+// uphill returns how much of a step goes up, 0 where none does.
+func (f *lognormalFit) uphill(from, da, db float64) float64 {
+	for length := 1.0; length > 1e-10; length /= 2 {
+		if a := f.a + length*da; a > 0 && f.at(a, f.b+length*db).l >= from {
+			return length
+		}
+	}
+	return 0
 }
 
 // quantile returns that with the share beyond above it, in ns.
