@@ -35,6 +35,7 @@ type chain struct {
 	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32
 	tops    []int32
+	told    []spans.Attempt
 }
 
 // addLog looks at a chain of a hop log that was put together as a trace.
@@ -69,18 +70,40 @@ func (w *Watch) addChain(c []line, group uint16, name func() string) {
 	w.path.reset(len(w.table.parts))
 	if len(c) == 1 {
 		w.addUp(c)
+		w.tell(c, nil)
 		w.count(group, name, w.judgeUntimed(c), basisOf(&c[0]))
 		return
 	}
 	w.sortLines(c)
 	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
 		w.addUp(c)
+		w.tell(c, nil)
 		w.count(group, name, w.judgeUntimed(c), serialSum)
 		return
 	}
 	w.contain(c)
+	w.tell(c, w.parents)
 	w.path.walk(int32(len(c)))
 	w.count(group, name, w.judgeChain(c), containment)
+}
+
+// tell hands a chain to who asked for all of them. What lies under no line, or
+// under the node of the outermost hops, has no parent.
+func (w *Watch) tell(c []line, parents []int32) {
+	if w.lines.config.EachChain == nil {
+		return
+	}
+	told := w.chain.told[:0]
+	for i := range c {
+		l := &c[i]
+		a := spans.Attempt{Hop: l.hop, Parent: -1, Start: l.start, Duration: l.duration, Outcome: l.outcome, Timed: l.timed}
+		if parents != nil && int(parents[i]) < len(c) {
+			a.Parent = parents[i]
+		}
+		told = append(told, a)
+	}
+	w.chain.told = told
+	w.lines.config.EachChain(w.table.hops, told)
 }
 
 // basisOf is the basis of a line that is a chain of its own.

@@ -18,6 +18,9 @@ type Config struct {
 	PassUpCuts bool
 	// TempDir is where that file is made; "" is the system's folder.
 	TempDir string
+	// EachChain is told of every chain of a hop log once its lines are nested. The
+	// slices are good until it returns; hops only grow.
+	EachChain func(hops []spans.Hop, chain []spans.Attempt)
 }
 
 // shelves is into how many parts lines are sorted by their chain. One part of all

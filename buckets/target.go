@@ -1,0 +1,72 @@
+package buckets
+
+import (
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// Target is the tail of the first attempts at a quantile that was asked for apart,
+// with what a timeout is judged by beside it. Durations are ns.
+type Target struct {
+	Tail, Median Tail
+	// Recorded95 is the p95 of the recorded durations of the first attempts, all
+	// mixed; nil where there are none.
+	Recorded95 *int64
+}
+
+var median, p95 = quantile.MustP("0.5"), quantile.MustP("0.95")
+
+// withTarget lists the quantiles asked for, and behind them those of the target.
+func (q Query) withTarget() []quantile.P {
+	if q.Target == nil {
+		return q.Quantiles
+	}
+	return append(slices.Clip(q.Quantiles), *q.Target, median, p95)
+}
+
+// setApart takes out of the results what withTarget added, and returns the tails
+// of it.
+func (r *Result) setApart(q Query, t *quantile.WeightedTails) []quantile.Tail {
+	if q.Target == nil {
+		return nil
+	}
+	n := len(q.Quantiles)
+	r.Target = &Target{}
+	if first := r.Recorded.First; first.N > 0 {
+		r.Target.Recorded95 = &first.Quantiles[n+2]
+	}
+	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
+		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
+			s.Quantiles = s.Quantiles[:min(n, len(s.Quantiles))]
+		}
+	}
+	apart := t.Tails.Tails[n:]
+	t.Tails.Tails = t.Tails.Tails[:n:n]
+	return apart
+}
+
+// fillTarget explains the tails that were set apart.
+func (h *hop) fillTarget(r *Result, q Query, t quantile.WeightedTails, apart []quantile.Tail) {
+	if q.Target == nil {
+		return
+	}
+	if why := h.tailless(q); why != "" {
+		list := noTail(apart, why)
+		r.Target.Tail, r.Target.Median = list[0], list[1]
+		return
+	}
+	tail := tailer{hop: h, query: q, r: r, tails: t, groups: h.strata.groups()}
+	r.Target.Tail, r.Target.Median = tail.tail(apart[0]), tail.tail(apart[1])
+}
+
+// MainWall returns the wall that cut most attempts, the first of several that cut
+// as many; ok is false where none is known.
+func (r *Result) MainWall() (main Wall, ok bool) {
+	for _, w := range r.Walls {
+		if !ok || w.Count > main.Count {
+			main, ok = w, true
+		}
+	}
+	return main, ok
+}
