@@ -67,10 +67,7 @@ func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	}
 	h.Evidence, h.Timeout = g.perTry.evidence, g.perTry.known()
 	switch {
-	case a.Biased || row.Biased:
-		h.Evidence, h.Timeout, h.Reason = None, nil, a.noEvidence(row)
-		return
-	case !marked(row):
+	case a.Biased || row.Biased || !marked(row):
 		h.Evidence, h.Timeout, h.Reason = None, nil, a.noEvidence(row)
 		return
 	case h.Timeout == nil && h.Evidence == None:
@@ -98,9 +95,9 @@ func (a *adviser) innerReason(h *Hop, g *grant) string {
 	return "it calls others, so not from its own quantile: " + own + ", " + below
 }
 
-// rate is how many first attempts come a second.
+// rate is how many first attempts come a second, nil where the input does not tell.
 func (a *adviser) rate(row *buckets.Result) *float64 {
-	if a.result.Window == nil || row.Biased {
+	if a.result.Window == nil || row.Biased || a.Sampled {
 		return nil
 	}
 	r := float64(row.FirstAttempts) / (float64(*a.result.Window) / 1e9)

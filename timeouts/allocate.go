@@ -81,36 +81,55 @@ func (d *handDown) keep(k key, g Grant) bool {
 	return true
 }
 
-// shortage returns the hop that needs more than is left for it, the deepest one
-// that does; nil where one chance for each call fits.
+// shortage returns the hop of which a single need is the largest where all together
+// need more than there is, with what is left for that need beside the others; nil
+// where one chance for each call fits.
 func (a *adviser) shortage(n *callgraph.Node, has int64) *Shortage {
-	k := keyOf(n.Hop)
-	for depth := 0; depth <= len(a.nodes); depth++ {
-		own, needs := a.entryOwn(k, n).ns, a.below(n).need.ns
-		if needs <= has-own {
-			return nil
-		}
-		if own >= has {
-			return &Shortage{k.name, k.kind, own, has}
-		}
-		most := a.longestCall(n)
-		need := a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns
-		s := &Shortage{most.Name, most.Kind.String(), need, max(0, has-own-(needs-need))}
-		if k = keyOf(most.Hop); !a.inner(k) {
-			return s
-		}
-		n, has = a.nodes[k], s.Has/int64(most.InRow(a.Target))
-		if deeper := a.entryOwn(k, n).ns; a.below(n).need.ns <= has-deeper {
-			return s
-		}
+	own := a.entryOwn(keyOf(n.Hop), n).ns
+	all := plus(own, a.below(n).need.ns)
+	if all <= has {
+		return nil
 	}
-	return nil
+	l := largest{adviser: a, on: map[key]bool{}, k: keyOf(n.Hop), ns: own}
+	l.under(n)
+	return &Shortage{l.k.name, l.k.kind, l.ns, max(0, has-(all-l.ns))}
 }
 
-// longestCall is the call of a node that needs most.
-func (a *adviser) longestCall(n *callgraph.Node) (most *callgraph.Call) {
+// largest is the largest need on the way down the longest calls.
+type largest struct {
+	*adviser
+	on map[key]bool
+	k  key
+	ns int64
+}
+
+func (l *largest) under(n *callgraph.Node) {
+	for _, group := range n.Groups {
+		c := l.longestCall(n, group)
+		if c == nil || l.on[keyOf(c.Hop)] {
+			continue
+		}
+		k, inRow := keyOf(c.Hop), uint64(c.InRow(l.Target))
+		l.on[k] = true
+		if !l.inner(k) {
+			l.consider(k, times(inRow, l.grantOf(k).need.ns))
+			continue
+		}
+		l.consider(k, times(inRow, l.grantOf(k).own.ns))
+		l.under(l.nodes[k])
+	}
+}
+
+func (l *largest) consider(k key, ns int64) {
+	if ns > l.ns {
+		l.k, l.ns = k, ns
+	}
+}
+
+// longestCall is the call of a group that needs most, nil where none counts.
+func (a *adviser) longestCall(n *callgraph.Node, group []int) (most *callgraph.Call) {
 	best := int64(-1)
-	for i := range n.Calls {
+	for _, i := range group {
 		c := &n.Calls[i]
 		if a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
 			continue

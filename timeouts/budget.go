@@ -89,35 +89,30 @@ func (a *adviser) entryOwn(k key, n *callgraph.Node) amount {
 func (a *adviser) callParts(n *callgraph.Node) []Part {
 	var parts []Part
 	for _, group := range n.Groups {
-		var one Part
+		most := a.longestCall(n, group)
+		if most == nil {
+			continue
+		}
+		one := Part{a.callName(most), a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns}
 		var others []string
 		for _, i := range group {
-			c := &n.Calls[i]
-			if a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
-				continue
-			}
-			need := a.inRow(c, a.grantOf(keyOf(c.Hop)).need).ns
-			name := c.Name
-			if r := c.InRow(a.Target); r > 1 {
-				name = fmt.Sprintf("%d × %s in a row", r, name)
-			}
-			if one.What == "" || need > one.NS {
-				if one.What != "" {
-					others = append(others, one.What)
-				}
-				one = Part{name, need}
-			} else {
-				others = append(others, name)
+			if c := &n.Calls[i]; c != most && !a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
+				others = append(others, a.callName(c))
 			}
 		}
 		if len(others) > 0 {
 			one.What += ", side by side with " + strings.Join(others, ", ")
 		}
-		if one.What != "" {
-			parts = append(parts, one)
-		}
+		parts = append(parts, one)
 	}
 	return parts
+}
+
+func (a *adviser) callName(c *callgraph.Call) string {
+	if n := c.InRow(a.Target); n > 1 {
+		return fmt.Sprintf("%d × %s in a row", n, c.Name)
+	}
+	return c.Name
 }
 
 // retry is what is reserved for retries.

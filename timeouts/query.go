@@ -23,6 +23,7 @@ type Query struct {
 	// the first ones, and all.
 	FirstCompleted, Completed func(name, kind string) quantile.Union
 	Biased                    bool // traces were chosen by how they went
+	Sampled                   bool // not all traces are there: counts give no rate
 }
 
 // key is a row of the hop table.

@@ -150,7 +150,8 @@ type Grant struct {
 	Tries, InRow uint64
 }
 
-// Shortage names the hop for which the budget is too small.
+// Shortage names the hop whose own need is the largest where the budget is too
+// small, with what is left for it when all others take what they need.
 type Shortage struct {
 	Hop, Kind  string
 	Needs, Has int64

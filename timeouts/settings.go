@@ -123,14 +123,16 @@ func roundUp(ns int64) int64 {
 	if ns <= steps[0] {
 		return max(ns, 0)
 	}
-	for unit := int64(1); unit <= math.MaxInt64/100; unit *= 10 {
+	for unit := int64(1); ; unit *= 10 {
 		for _, s := range steps {
+			if s > math.MaxInt64/unit {
+				return math.MaxInt64
+			}
 			if s*unit >= ns {
 				return s * unit
 			}
 		}
 	}
-	return math.MaxInt64
 }
 
 // plus returns a + b, which are not negative, at most the largest int64.

@@ -105,5 +105,6 @@ func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result
 		FirstCompleted: func(name, kind string) quantile.Union { return first[hopKey{name, kind}] },
 		Completed:      func(name, kind string) quantile.Union { return all[hopKey{name, kind}] },
 		Biased:         v.Kind == sampling.Biased,
+		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,
 	}
 }
