@@ -7,7 +7,6 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
-	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/timeouts"
 )
@@ -94,6 +93,10 @@ func adviceRow(h *timeouts.Hop, notes *footnotes) []Cell {
 		{Text: nameAndKind(h.Hop, h.Kind)}, {Text: natural(h.N)}, {Text: dash}, {Text: dash}, {Text: evidenceText(h.Evidence)},
 		{Text: timeText(h.Timeout)}, {Text: dash}, {Text: dash}, {Text: dash},
 	}
+	notes.mark(&cells[4], h.Reason)
+	for _, w := range h.Warnings {
+		notes.mark(&cells[5], w.Text)
+	}
 	if c := h.Current; c != nil {
 		cells[2].Text = durations.Text(c.Timeout)
 		if c.Source == buckets.Inferred {
@@ -114,15 +117,7 @@ func adviceRow(h *timeouts.Hop, notes *footnotes) []Cell {
 		cells[8].Text = durations.Text(c.RaiseTo)
 		notes.mark(&cells[8], canaryText(c))
 	}
-	notes.mark(&cells[4], h.Reason)
-	markWarnings(&cells[5], h.Warnings, notes)
 	return cells
-}
-
-func markWarnings(c *Cell, warnings []note.Warning, notes *footnotes) {
-	for _, w := range warnings {
-		notes.mark(c, w.Text)
-	}
 }
 
 func nameAndKind(name, kind string) string {

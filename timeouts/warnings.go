@@ -33,11 +33,11 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 	return list
 }
 
-// closeToMedian warns where the target quantile is less than twice the median: a
-// hop that gets a little slower would be cut all the time.
+// closeToMedian warns where what the timeout is made of is less than twice the
+// median: a hop that gets a little slower would be cut all the time.
 func (a *adviser) closeToMedian(h *Hop, row *buckets.Result) string {
 	tail, median := &row.Target.Tail, &row.Target.Median
-	if h.Timeout == nil || h.Inner != nil || tail.Status != quantile.Exact || median.Status != quantile.Exact || tail.Value/2 >= median.Value {
+	if h.Bound == nil || median.Status != quantile.Exact || *h.Bound/2 >= median.Value {
 		return ""
 	}
 	return fmt.Sprintf("%s is less than twice the median of %s: a small slowdown of all calls would cut nearly every one", tail.P.Label(), durations.Text(median.Value))
