@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
@@ -13,6 +14,18 @@ type Target struct {
 	// Recorded95 is the p95 of the recorded durations of the first attempts, all
 	// mixed; nil where there are none.
 	Recorded95 *int64
+	// Strata has the first attempts of each stratum, by name, where the run has
+	// strata.
+	Strata []StratumTail
+}
+
+// StratumTail is the tail of the first attempts of one stratum at the target. Its
+// cuts are placed where they were recorded, or at their timeout where that is
+// shorter.
+type StratumTail struct {
+	Name string
+	Cut  uint64
+	quantile.Tail
 }
 
 var median, p95 = quantile.MustP("0.5"), quantile.MustP("0.95")
@@ -59,6 +72,25 @@ func (h *hop) fillTarget(r *Result, q Query, t quantile.WeightedTails, apart []q
 	t.Tails.Tails = nil // how large a canary must be for these is said beside them
 	tail := tailer{hop: h, query: q, r: r, tails: t, groups: h.strata.groups()}
 	r.Target.Tail, r.Target.Median = tail.tail(apart[0]), tail.tail(apart[1])
+	if h.tells(q) && r.Effective == 0 {
+		r.Target.Strata = h.strata.tails(*q.Target, q.Confidence)
+	}
+}
+
+// tails returns the tail of each stratum at one quantile, by name. Traces of a run
+// without strata are all in one that has no name.
+func (s *strata) tails(p, confidence quantile.P) []StratumTail {
+	if s.byName[""] != nil && len(s.byName) == 1 {
+		return nil
+	}
+	var list []StratumTail
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		one := s.byName[name]
+		o := quantile.Observed{Completed: quantile.Union{one.completed}, CutSeen: quantile.Union{one.cut}}
+		t := o.Tails([]quantile.P{p}, confidence)
+		list = append(list, StratumTail{name, t.Cut, t.Tails[0]})
+	}
+	return list
 }
 
 // MainWall returns the wall that cut most attempts, the first of several that cut

@@ -41,8 +41,18 @@ type jsonTimeout struct {
 	Change     *string             `json:"change"`
 	Safe       bool                `json:"safe_to_lower"`
 	Retries    uint64              `json:"most_retries"`
+	Strata     []jsonStratum       `json:"strata"`
 	Reason     string              `json:"reason"`
 	Warnings   []note.Warning      `json:"warnings"`
+}
+
+type jsonStratum struct {
+	Name     string            `json:"stratum"`
+	N        uint64            `json:"n"`
+	Cut      uint64            `json:"cut"`
+	Evidence timeouts.Evidence `json:"evidence"`
+	Bound    *int64            `json:"bound_ns"`
+	Timeout  *int64            `json:"timeout_ns"`
 }
 
 type jsonUnder struct {
@@ -151,6 +161,7 @@ func timeoutJSON(h timeouts.Hop) jsonTimeout {
 		Hop: h.Hop, Kind: orNull(h.Kind), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
 		Rate: h.PerSecond, HeldToday: h.HeldToday, HeldThen: h.HeldThen, Change: orNull(string(h.Change)), Safe: h.SafeToLower,
 		Retries: h.Retries, Reason: h.Reason, Warnings: list(h.Warnings, itself), Canary: canaryJSON(h.Canary),
+		Strata: list(h.Strata, func(s timeouts.Stratum) jsonStratum { return jsonStratum(s) }),
 	}
 	if c := h.Current; c != nil {
 		j.Current, j.Source = &c.Timeout, &c.Source

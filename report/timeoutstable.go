@@ -71,7 +71,7 @@ func timeoutTables(r *Report, notes *footnotes) []Table {
 	case o == nil || len(o.Hops) == 0:
 		return nil
 	case r.InFull:
-		return []Table{adviceTable(o, notes), slotTable(o), totalTable(o), grantTable(o), rollOut(o)}
+		return []Table{adviceTable(o, notes), stratumTable(o), slotTable(o), totalTable(o), grantTable(o), rollOut(o)}
 	}
 	return []Table{adviceTable(o, notes), totalTable(o)}
 }
@@ -168,6 +168,24 @@ func adviceCaption(o *timeouts.Result) []string {
 	return []string{fmt.Sprintf(
 		"So that at most %s of the %s are cut in vain: %s at %s confidence, times %s or plus %s, rounded up. What would be cut counts those that are cut today.",
 		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Label()[1:]+" %", strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
+}
+
+// stratumTable has the strata of each hop, such as a canary's.
+func stratumTable(o *timeouts.Result) Table {
+	t := Table{Title: "By stratum", Columns: []Column{
+		{Head: "hop", Key: true, Name: true}, {Head: "stratum", Key: true, Name: true}, {Head: "n", Right: true}, {Head: "cut", Right: true}, {Head: "evidence"},
+		{Head: "bound", Right: true}, {Head: "timeout", Right: true},
+	}}
+	for i := range o.Hops {
+		for _, s := range o.Hops[i].Strata {
+			t.Rows = append(t.Rows, []Cell{
+				{Text: nameAndKind(o.Hops[i].Hop, o.Hops[i].Kind)}, {Text: orElse(s.Name, dash)}, {Text: natural(s.N)}, {Text: natural(s.Cut)},
+				{Text: evidenceText(s.Evidence)}, {Text: timeText(s.Bound)}, {Text: timeText(s.Timeout)},
+			})
+		}
+	}
+	t.Caption = []string{"The timeout of one stratum, such as a canary's, is that of all only if its calls are like the others."}
+	return t
 }
 
 // slotTable says what timeouts hold.

@@ -36,6 +36,9 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 		h.Cut = &row.TruncatedShare
 	}
 	h.PerSecond = a.rate(row)
+	if !a.Biased {
+		h.Strata = a.strata(row)
+	}
 	if a.inner(k) {
 		a.adviseInner(&h, k, row)
 	} else {
@@ -54,6 +57,7 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 		h.Timeout = &ns
 		return
 	}
+	h.Reason += a.becameKnown(h)
 	raise, from := a.raiseOf(row)
 	h.Canary = a.canary(raise, from, h.PerSecond)
 }

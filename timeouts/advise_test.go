@@ -38,6 +38,7 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "2000 ms", ""},
 		{"too few servers tell nothing", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 94, Of: 100}}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed", hop{n: 0, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", ""},
+		{"nothing completed, under a timeout that is not known", hop{n: 0, cut: 100, loose: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"no attempts", hop{}, None, "null", "", ""},
 		{"no marks", hop{n: 5000, ms: 300, unmarked: true}, None, "null", "", "--field truncated=KEY"},
 		{"no timeout below the floor", hop{n: 5000, ms: 0}, Certified, "10 ms", "", ""},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/quantile"
 )
 
 // totals adds up what a request may take, for each hop with which requests begin
@@ -265,9 +266,8 @@ func (a *adviser) canaryStep() string {
 	var list []string
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
-		if h.Canary != nil && len(h.Canary.Sizes) > 0 {
-			size := h.Canary.Sizes[len(h.Canary.Sizes)-1]
-			list = append(list, fmt.Sprintf("%s to %s for %d first attempts", h.Hop, durations.Text(h.Canary.RaiseTo), size.Attempts))
+		if h.Canary != nil {
+			list = append(list, fmt.Sprintf("%s to %s for %d first attempts", h.Hop, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence)))
 		}
 	}
 	if len(list) == 0 {

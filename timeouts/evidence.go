@@ -3,6 +3,7 @@ package timeouts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
@@ -21,16 +22,52 @@ func marked(row *buckets.Result) bool { return !warned(row, "cut_marks_missing")
 // evidenceOf says what is known of the target quantile of a row, and the bound that
 // a timeout is made of, nil where it is not known.
 func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
-	t := &row.Target.Tail
-	switch {
-	case a.Biased || row.Biased || !marked(row) || t.Status == quantile.NoValue:
+	if a.Biased || row.Biased || !marked(row) {
 		return None, nil
-	case t.Status == quantile.AtLeast:
+	}
+	return evidenceIn(&row.Target.Tail.Tail)
+}
+
+// evidenceIn is evidenceOf for a tail of marked attempts.
+func evidenceIn(t *quantile.Tail) (Evidence, *int64) {
+	switch {
+	case t.N == 0:
+		return None, nil
+	case t.Status != quantile.Exact:
 		return NotIdentified, nil
 	case t.Upper != nil:
 		return Certified, t.Upper
 	}
 	return Identified, &t.Value
+}
+
+// strata says what each stratum of a row tells.
+func (a *adviser) strata(row *buckets.Result) []Stratum {
+	var list []Stratum
+	for i := range row.Target.Strata {
+		t := &row.Target.Strata[i]
+		s := Stratum{Name: t.Name, N: t.N, Cut: t.Cut}
+		if s.Evidence, s.Bound = evidenceIn(&t.Tail); s.Bound != nil {
+			ns := a.from(*s.Bound)
+			s.Timeout = &ns
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// becameKnown says which strata show what the whole hides.
+func (a *adviser) becameKnown(h *Hop) string {
+	var list []string
+	for _, s := range h.Strata {
+		if s.Timeout != nil && h.Timeout == nil {
+			list = append(list, fmt.Sprintf("%s has %s, %s, which makes %s (n = %d)", s.Name, durations.Text(*s.Bound), s.Evidence, durations.Text(*s.Timeout), s.N))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "; among the strata " + strings.Join(list, ", ") + ": the timeout for all if its calls are like the others"
 }
 
 // reasonOf explains the evidence of a leaf.
@@ -76,7 +113,7 @@ func (a *adviser) noEvidence(row *buckets.Result) string {
 // are those of attempts that were cut.
 func overNaive(row *buckets.Result) string {
 	p95, cut := row.Target.Recorded95, &row.Truncated.First
-	if p95 == nil || cut.N == 0 || *p95 < cut.Min {
+	if p95 == nil || cut.N == 0 || *p95 < cut.Min || row.Completed.First.Max > *p95 {
 		return ""
 	}
 	naive := *p95 + *p95/5
@@ -134,6 +171,7 @@ func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
 	ps := canaryAt[:]
 	if !slices.ContainsFunc(ps, func(p quantile.P) bool { return p.Compare(a.Target) == 0 }) {
 		ps = append(slices.Clone(ps), a.Target)
+		slices.SortFunc(ps, quantile.P.Compare)
 	}
 	for _, p := range ps {
 		n := quantile.CanarySize(p, 0, a.Confidence)

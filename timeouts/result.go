@@ -58,6 +58,7 @@ type Hop struct {
 	Change                         Change
 	SafeToLower                    bool
 	Retries                        uint64 // most of one call that were seen
+	Strata                         []Stratum
 	Reason                         string
 	Warnings                       []note.Warning
 }
@@ -102,6 +103,16 @@ type Size struct {
 	P        quantile.P
 	Attempts uint64
 	Takes    *int64
+}
+
+// Stratum is what the first attempts of one stratum tell, such as those of a canary.
+// Its timeout is that of all only if its calls are like the others.
+type Stratum struct {
+	Name     string
+	N, Cut   uint64
+	Evidence Evidence
+	Bound    *int64
+	Timeout  *int64
 }
 
 // Change says what the advice does to today's timeout.

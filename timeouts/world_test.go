@@ -23,6 +23,7 @@ type hop struct {
 	ms       int64
 	cut      int
 	wall     int64 // ms, 0 for none
+	loose    int64 // ms, of cuts whose timeout is not known
 	retries  uint64
 	backoff  int64 // ms
 	unmarked bool
@@ -84,17 +85,20 @@ func (h hop) retriesRow() retries.Hop {
 // row is the hop's row of the hop table.
 func (h hop) row(completed *quantile.Sample, target quantile.P) buckets.Result {
 	cut := new(quantile.Sample)
-	cut.AddN(h.wall*ms, uint64(h.cut))
+	cut.AddN(max(h.wall, h.loose)*ms, uint64(h.cut))
+	if h.loose > 0 {
+		return rowOf(h, quantile.Observed{Completed: quantile.Union{completed}, CutSeen: quantile.Union{cut}}, target)
+	}
 	return rowOf(h, quantile.Observed{Completed: quantile.Union{completed}, CutAt: quantile.Union{cut}}, target)
 }
 
 func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	t := o.Tails([]quantile.P{target, quantile.MustP("0.5")}, confidence)
 	r := buckets.Result{Hop: h.name, Kind: kindOf(h.name).String(), FirstAttempts: t.N, Attempts: t.N, Confidence: confidence}
-	r.Completed.All, r.Truncated.All = quantile.Summarize(o.Completed, nil), quantile.Summarize(o.CutAt, nil)
+	r.Completed.All, r.Truncated.All = quantile.Summarize(o.Completed, nil), quantile.Summarize(append(o.CutAt, o.CutSeen...), nil)
 	r.Completed.First, r.Truncated.First = r.Completed.All, r.Truncated.All
 	r.TruncatedShare = buckets.Share{Count: t.Cut, Of: t.N, Value: float64(t.Cut) / float64(t.N)}
-	recorded := quantile.Summarize(append(o.Completed, o.CutAt...), []quantile.P{quantile.MustP("0.95")})
+	recorded := quantile.Summarize(append(append(o.Completed, o.CutAt...), o.CutSeen...), []quantile.P{quantile.MustP("0.95")})
 	r.Target = &buckets.Target{Tail: buckets.Tail{Tail: t.Tails[0], Reason: "cut", ServerSide: h.servers}, Median: buckets.Tail{Tail: t.Tails[1]}}
 	if recorded.N > 0 {
 		r.Target.Recorded95 = &recorded.Quantiles[0]
