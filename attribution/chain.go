@@ -11,7 +11,7 @@ import (
 // line is one attempt of a hop log, without pointers. Times are ns.
 type line struct {
 	start, duration int64
-	hop             int32
+	hop, part       int32 // part is of hop
 	outcome         spans.Outcome
 	cutBy           spans.CutBy
 	failure         spans.Failure
@@ -40,7 +40,7 @@ type chain struct {
 
 // addLog looks at a chain of a hop log that was put together as a trace.
 func (w *Watch) addLog(t *spans.Trace) {
-	w.table.use(t.Hops, nil)
+	w.table.use(t.Hops, nil, t.Instances)
 	c := w.chain.lines[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
@@ -49,6 +49,7 @@ func (w *Watch) addLog(t *spans.Trace) {
 		}
 		c = append(c, line{
 			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
+			part:    w.table.partAt(t.Hops, s.Hop, place{told: w.table.instances.at(s.Instance)}),
 			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart),
 		})
 	}
@@ -148,7 +149,10 @@ func (w *Watch) compareLines(a, b line) int {
 	if a.hop != b.hop {
 		return byHop(w.table.hops[a.hop], w.table.hops[b.hop])
 	}
-	return cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure))
+	if c := cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure)); c != 0 || a.part == b.part {
+		return c
+	}
+	return w.table.compareParts(a.part, b.part)
 }
 
 func (w *Watch) observeLines(c []line) {
@@ -169,7 +173,7 @@ func (w *Watch) addUp(c []line) {
 	for i := range c {
 		ns := min(c[i].duration, math.MaxInt64-total)
 		total += ns
-		w.path.spend(w.table.ownPart(c[i].hop), ns, c[i].outcome == spans.Truncated)
+		w.path.spend(c[i].part, ns, c[i].outcome == spans.Truncated)
 	}
 }
 
@@ -184,7 +188,7 @@ func (w *Watch) contain(c []line) {
 	p.nodes = p.nodes[:0]
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range c {
-		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), w.table.ownPart(c[i].hop), c[i].outcome == spans.Truncated})
+		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), c[i].part, c[i].outcome == spans.Truncated})
 	}
 	for _, i := range w.chain.tops {
 		w.parents[i] = top

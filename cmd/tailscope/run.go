@@ -277,6 +277,9 @@ func (p *plan) columns() spans.Columns {
 	if p.sections.needs()&(sectionOwner|sectionRetries) != 0 {
 		c |= spans.Traces | spans.Starts
 	}
+	if p.sections.has(sectionOwner) {
+		c |= spans.Instances
+	}
 	return c
 }
 
