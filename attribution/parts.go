@@ -14,6 +14,17 @@ type part struct {
 	place
 }
 
+// key is the part as one number, which takes less to look up: names and hops are
+// few enough for that.
+func (p part) key() uint64 {
+	const nameBits = 17 // see spans.MostInstances
+	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.told)
+	if p.caller {
+		return key<<1 | 1
+	}
+	return key << 1
+}
+
 // table numbers hops, parts and the names of places. Hops of traces are translated
 // by their index, so that a span costs no look-up by name.
 type table struct {
@@ -21,7 +32,7 @@ type table struct {
 	parts     []part
 	names     []string // of hosts and instances; the first is none
 	hopIndex  map[spans.Hop]int32
-	partIndex map[part]int32
+	partIndex map[uint64]int32 // by part.key
 	nameIndex map[string]int32
 
 	theirs           *spans.Hop // first of the hops that the translation is of
@@ -38,7 +49,7 @@ type recent struct {
 func newTable() table {
 	return table{
 		hops: []spans.Hop{{Name: gapName}}, parts: []part{{gap, place{}}}, names: []string{""},
-		hopIndex: map[spans.Hop]int32{}, partIndex: map[part]int32{}, nameIndex: map[string]int32{"": 0},
+		hopIndex: map[spans.Hop]int32{}, partIndex: map[uint64]int32{}, nameIndex: map[string]int32{"": 0},
 	}
 }
 
@@ -56,10 +67,11 @@ func (t *table) hop(h spans.Hop) int32 {
 // part returns the number of a hop at a place.
 func (t *table) part(hop int32, at place) int32 {
 	p := part{hop, at}
-	i, ok := t.partIndex[p]
+	key := p.key()
+	i, ok := t.partIndex[key]
 	if !ok {
 		i = int32(len(t.parts))
-		t.partIndex[p] = i
+		t.partIndex[key] = i
 		t.parts = append(t.parts, p)
 	}
 	return i

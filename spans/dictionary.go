@@ -17,7 +17,7 @@ type Dictionary struct {
 	index map[string]int32
 	names []string
 	// near holds names that were found, each at a spot of its own, as in hopTable.
-	near [64]found
+	near [256]found
 	// The array of the first `made` names, made again only after growth.
 	array arrow.Array
 	made  int
@@ -31,7 +31,7 @@ func (d *Dictionary) Index(name []byte) int32 { return d.within(name, math.MaxIn
 
 // within is Index for a dictionary of at most so many names: a new one beyond is 0.
 func (d *Dictionary) within(name []byte, most int) int32 {
-	near := &d.near[spot(name)%uint8(len(d.near))]
+	near := &d.near[spot(name)]
 	if near.key == string(name) && len(name) > 0 {
 		return near.at
 	}
