@@ -36,6 +36,7 @@ type chain struct {
 	last    map[int32]int32
 	tops    []int32
 	told    []spans.Attempt
+	twins   twins
 }
 
 // addLog looks at a chain of a hop log that was put together as a trace.
@@ -260,15 +261,35 @@ func (w *Watch) judgeChain(c []line) bool {
 	w.under = append(w.under[:0], make([]bool, len(c))...)
 	last := w.lastOf(c, w.chain.tops)
 	outcome := outcomeOf(c, last)
-	for i := range c {
-		if up := w.parents[i]; up >= 0 && up < int32(len(c)) {
-			w.depth[i], w.under[i] = w.depth[up]+1, w.under[up]
-		}
-		if l, top := last[c[i].hop]; top && l == int32(i) && c[i].gaveUp() {
+	if outcome != Success {
+		w.chain.twins.link(c, w.parents)
+	}
+	w.until = w.until[:0]
+	for i := range int32(len(c)) {
+		w.until = append(w.until, w.judgeLine(c, i, outcome != Success))
+		if l, top := last[c[i].hop]; top && l == i && c[i].gaveUp() {
 			w.under[i] = true
+			w.until[i] = min(w.until[i], c[i].end())
 		}
 	}
 	return w.blame(c, outcome)
+}
+
+// judgeLine says from the line that holds it how deep one lies and, in a chain that
+// fails, whether it may be to blame: not if a retry rescued it. It returns when the
+// first call at or above it gave up.
+func (w *Watch) judgeLine(c []line, i int32, fails bool) (until int64) {
+	up := w.parents[i]
+	if up < 0 || up >= int32(len(c)) {
+		return math.MaxInt64
+	}
+	until = w.until[up]
+	w.depth[i] = w.depth[up] + 1
+	w.under[i] = fails && w.under[up] && !w.chain.twins.rescued(c, i, until)
+	if w.under[i] && c[i].gaveUp() {
+		until = min(until, c[i].end())
+	}
+	return until
 }
 
 // allWell counts a chain in which nothing gave up, as most are.

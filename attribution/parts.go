@@ -17,13 +17,17 @@ type part struct {
 // key is the part as one number, which takes less to look up: names and hops are
 // few enough for that.
 func (p part) key() uint64 {
-	const nameBits = 17 // see spans.MostInstances
 	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.told)
 	if p.caller {
 		return key<<1 | 1
 	}
 	return key << 1
 }
+
+// nameBits hold the number of a name; the next line fails to compile if they do not.
+const nameBits = 17
+
+const _ = uint(1<<nameBits - 1 - (spans.MostInstances + 1))
 
 // table numbers hops, parts and the names of places. Hops of traces are translated
 // by their index, so that a span costs no look-up by name.
