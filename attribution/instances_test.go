@@ -234,3 +234,24 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 		}
 	}
 }
+
+// Of two that start and end together one has the time: the same one whoever was read
+// first, or numbered first.
+func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
+	for _, first := range []string{"a-1", "a-2"} {
+		w := NewWatch(Config{})
+		addLines(t, w, testLine{hop: "a", end: 5, chain: "other", pod: first})
+		list := []testLine{{chain: "c", hop: "a", end: 100, pod: "a-1"}, {chain: "c", hop: "a", end: 100, pod: "a-2"}}
+		if first == "a-2" {
+			slices.Reverse(list)
+		}
+		addLines(t, w, list...)
+		chains(t, w)
+		w.each(func(trip *trip) {
+			p := w.table.parts[trip.entries[0].part]
+			if trip.total == 100*us && (len(trip.entries) != 1 || w.table.names[p.told] != "a-1") {
+				t.Errorf("%s first: %d parts, %s", first, len(trip.entries), w.table.names[p.told])
+			}
+		})
+	}
+}

@@ -31,6 +31,7 @@ func TestALineNamesItsInstance(t *testing.T) {
 		{[]string{"instance=host"}, `{"hop":"a","duration_ms":1,"host":"n-1","pod":"a-7"}`, "n-1"},
 		{[]string{"instance=host"}, `{"hop":"a","duration_ms":1,"pod":"a-7"}`, ""},
 		{[]string{"instance=to.addr", "instance=to"}, `{"hop":"a","duration_ms":1,"to":{"addr":"x:1"}}`, "x:1"},
+		{[]string{"span=span", "parent=parent"}, `{"hop":"a","duration_ms":1,"trace_id":"1","span":"2","pod":"a-7"}`, "a-7"},
 		{[]string{"hop=pod"}, `{"hop":"a","duration_ms":1,"pod":"a-7"}`, ""},
 		{nil, "hop,duration_ms,pod\na,1,a-7\n", "a-7"},
 		{nil, "hop,duration_ms,pod,node\na,1,,n-1\n", "n-1"},
