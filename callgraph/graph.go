@@ -26,11 +26,11 @@ type Node struct {
 	Calls   []Call
 	// Groups holds the places of calls made side by side, one group after the other.
 	Groups [][]int
-	// Own is the time in ns that completed attempts which made calls worked
-	// themselves, and Whole what they took; nil where there are none. Served are
-	// those of Own that were cut, and whose server did the work all the same.
-	Own, Whole *quantile.Sample
-	Served     uint64
+	// Own is the time in ns that completed attempts worked themselves, nil where there
+	// are none. Served are those of Own that were cut, and whose server did the work
+	// all the same.
+	Own    *quantile.Sample
+	Served uint64
 }
 
 // Call is the calls that a hop makes of another.
@@ -60,6 +60,7 @@ func (c *Call) InRow(p quantile.P) uint32 {
 
 // Graph returns who calls what. Its samples are the watch's.
 func (w *Watch) Graph() *Graph {
+	w.flush()
 	g := &Graph{Requests: w.requests, Calls: w.calls, Untimed: w.untimed, Window: w.window}
 	for i := range w.nodes {
 		if n := &w.nodes[i]; n.entries > 0 || len(n.edges) > 0 {
@@ -78,7 +79,7 @@ func compareHops(a, b spans.Hop) int {
 
 func (w *Watch) node(i int32) Node {
 	n := &w.nodes[i]
-	out := Node{Hop: w.hops[i], Entries: n.entries, Own: n.own, Whole: n.whole, Served: n.served}
+	out := Node{Hop: w.hops[i], Entries: n.entries, Own: n.own, Served: n.served}
 	edges := slices.Clone(n.edges)
 	slices.SortFunc(edges, func(a, b edge) int { return compareHops(w.hops[a.hop], w.hops[b.hop]) })
 	for _, e := range edges {

@@ -116,31 +116,24 @@ func (w *Watch) look(as []attempt) {
 	w.requests++
 	l := &w.room.children
 	for i := range as {
-		a := &as[i]
+		a, from := &as[i], l.first[i+1]
+		n := &w.nodes[a.Hop]
 		if !a.call {
-			w.nodes[a.Hop].entries++
+			n.entries++
 		} else if a.first == int32(i) {
 			w.calls++
 		}
-		if l.first[i+1] >= 0 {
-			w.lookUnder(as, int32(i))
+		if from >= 0 {
+			w.countCalls(n, as, from)
+		}
+		if a.Outcome == spans.Completed {
+			n.worked(w.store, a.Duration-w.covered(as, from, a.Start, a.End()))
+		} else if a.served >= 0 {
+			n.worked(w.store, a.served)
+			n.served++
 		}
 	}
 	w.lookAtTop(as)
-}
-
-// lookUnder counts the calls that one attempt makes.
-func (w *Watch) lookUnder(as []attempt, owner int32) {
-	n := &w.nodes[as[owner].Hop]
-	from := w.room.children.first[owner+1]
-	w.countCalls(n, as, from)
-	a := &as[owner]
-	switch {
-	case a.Outcome == spans.Completed:
-		n.worked(w.store, a.Duration-w.covered(as, from, a.Start, a.End()), a.Duration)
-	case a.served >= 0:
-		n.serverWorked(w.store, a.served)
-	}
 }
 
 // lookAtTop counts the calls that nobody is seen to make, as those of whoever
@@ -166,7 +159,7 @@ func (w *Watch) lookAtTop(as []attempt) {
 	}
 	w.countCalls(n, as, top)
 	if whole := spans.Distance(from, to); whole >= 0 {
-		n.worked(w.store, whole-w.covered(as, top, from, to), whole)
+		n.worked(w.store, whole-w.covered(as, top, from, to))
 	}
 }
 
@@ -187,6 +180,12 @@ func (w *Watch) covered(as []attempt, i int32, from, to int64) int64 {
 // countCalls enters the calls in a list, which are of one caller.
 func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 	r := &w.room
+	if r.children.next[i] < 0 { // as most have it
+		if a := &as[i]; a.call && a.first == i {
+			n.edge(a.Hop).call(1)
+		}
+		return
+	}
 	for len(r.tally) < len(w.hops) {
 		r.tally = append(r.tally, tally{})
 	}

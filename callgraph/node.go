@@ -9,11 +9,11 @@ type node struct {
 	places  map[int32]int // of edges by their hop, once they are many
 	// pairs counts callers under which two hops were called side by side.
 	pairs map[pair]uint64
-	// Of completed attempts that made calls: the time that no call covers, and the
-	// whole time. Served counts attempts that were cut and are in own with the time
-	// of their server.
-	own, whole *quantile.Sample
-	served     uint64
+	// Of completed attempts the time that no call covers. Served counts attempts that
+	// were cut and are in own with the time of their server.
+	own     *quantile.Sample
+	waiting []int64 // times that are not in own yet
+	served  uint64
 }
 
 // pair is two hops by their numbers, the smaller first.
@@ -83,22 +83,22 @@ func (n *node) sideBySide(p pair, callers uint64) {
 	n.pairs[p] += callers
 }
 
-// worked enters the time that a completed attempt worked itself, and all it took.
-func (n *node) worked(store *quantile.Store, own, whole int64) {
-	if n.own == nil {
-		n.own, n.whole = sampleOf(store), sampleOf(store)
+// mostWaiting times are entered at once, which costs less.
+const mostWaiting = 256
+
+// worked enters the time that a completed attempt worked itself.
+func (n *node) worked(store *quantile.Store, own int64) {
+	if n.waiting = append(n.waiting, own); len(n.waiting) == mostWaiting {
+		n.flush(store)
 	}
-	n.own.Add(own)
-	n.whole.Add(whole)
 }
 
-// serverWorked enters what the server of an attempt that was cut worked itself.
-func (n *node) serverWorked(store *quantile.Store, own int64) {
+func (n *node) flush(store *quantile.Store) {
 	if n.own == nil {
-		n.own, n.whole = sampleOf(store), sampleOf(store)
+		n.own = sampleOf(store)
 	}
-	n.own.Add(own)
-	n.served++
+	n.own.AddAll(n.waiting)
+	n.waiting = n.waiting[:0]
 }
 
 func sampleOf(store *quantile.Store) *quantile.Sample {
@@ -122,14 +122,9 @@ func (n *node) merge(o *node, hops []int32) {
 	for p, callers := range o.pairs {
 		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
 	}
-	mergeSample(&n.own, o.own)
-	mergeSample(&n.whole, o.whole)
-}
-
-func mergeSample(into **quantile.Sample, from *quantile.Sample) {
-	if *into == nil {
-		*into = from
+	if n.own == nil {
+		n.own = o.own
 		return
 	}
-	(*into).Merge(from)
+	n.own.Merge(o.own)
 }

@@ -141,6 +141,8 @@ func (w Window) Length() int64 {
 
 // Merge moves what o collected into w; o must not be used any more.
 func (w *Watch) Merge(o *Watch) {
+	w.flush()
+	o.flush()
 	w.requests += o.requests
 	w.calls += o.calls
 	w.untimed += o.untimed
@@ -152,5 +154,14 @@ func (w *Watch) Merge(o *Watch) {
 	}
 	for i := range o.nodes {
 		w.nodes[hops[i]].merge(&o.nodes[i], hops)
+	}
+}
+
+// flush enters the times that wait for others.
+func (w *Watch) flush() {
+	for i := range w.nodes {
+		if n := &w.nodes[i]; len(n.waiting) > 0 {
+			n.flush(w.store)
+		}
 	}
 }

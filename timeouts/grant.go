@@ -1,7 +1,7 @@
 package timeouts
 
 import (
-	"iter"
+	"math"
 
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/quantile"
@@ -198,62 +198,28 @@ func (a *adviser) ownBound(k key, n *callgraph.Node) (Evidence, int64) {
 func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
 	row := a.rows[k]
 	if row == nil {
-		return ownOf(quantile.Union{n.Own}, 0, a.Target, a.Confidence)
+		return ownOf(n.Own, 0, a.Target, a.Confidence)
 	}
-	own := quantile.Union{n.Own, less(a.Completed(k.name, k.kind), n.Whole)}
 	cut := row.Truncated.All.N
-	endless := cut - min(cut, n.Served)
-	evidence, bound := ownOf(own, endless, a.Target, a.Confidence)
+	evidence, bound := ownOf(n.Own, cut-min(cut, n.Served), a.Target, a.Confidence)
 	if n.Served > 0 || !marked(row) {
 		evidence = weaker(evidence, Identified)
 	}
 	return evidence, bound
 }
 
-// ownOf bounds the p-quantile of times of which some are endless.
-func ownOf(own quantile.Union, endless uint64, p, confidence quantile.P) (Evidence, int64) {
-	done := own.N()
-	n := done + endless
-	if done == 0 {
+// ownOf bounds the p-quantile of times of which so many more are endless. Where it
+// is not known, the longest stands for it.
+func ownOf(own *quantile.Sample, endless uint64, p, confidence quantile.P) (Evidence, int64) {
+	var never quantile.Sample
+	never.AddN(math.MaxInt64, endless)
+	o := quantile.Observed{Completed: quantile.Union{own}, CutAt: quantile.Union{&never}}
+	if evidence, bound := evidenceIn(&o.Tails([]quantile.P{p}, confidence).Tails[0]); bound != nil {
+		return evidence, *bound
+	}
+	longest := quantile.Summarize(o.Completed, nil)
+	if longest.N == 0 {
 		return None, 0
 	}
-	if upper := quantile.UpperRank(n, p, confidence); upper <= done {
-		return Certified, valueAt(own, upper)
-	}
-	if rank := p.Rank(n); rank <= done {
-		return Identified, valueAt(own, rank)
-	}
-	return NotIdentified, valueAt(own, done)
-}
-
-// valueAt returns the value at a rank from 1 on.
-func valueAt(u quantile.Union, rank uint64) int64 {
-	seen, last := uint64(0), int64(0)
-	for ns, count := range u.All() {
-		last = ns
-		if seen += count; seen >= rank {
-			break
-		}
-	}
-	return last
-}
-
-// less returns the values of a union without those of a sample.
-func less(all quantile.Union, without *quantile.Sample) *quantile.Sample {
-	next, stop := iter.Pull2(quantile.Union{without}.All())
-	defer stop()
-	gone, count, more := next()
-	left := new(quantile.Sample)
-	for ns, n := range all.All() {
-		for more && gone < ns {
-			gone, count, more = next()
-		}
-		if more && gone == ns {
-			n -= min(n, count)
-		}
-		if n > 0 {
-			left.AddN(ns, n)
-		}
-	}
-	return left
+	return NotIdentified, longest.Max
 }

@@ -19,11 +19,10 @@ type Query struct {
 	Confidence quantile.P
 	Graph      *callgraph.Graph
 	Retries    *retries.Result
-	// FirstCompleted and Completed are the durations of a hop's completed attempts:
-	// the first ones, and all.
-	FirstCompleted, Completed func(name, kind string) quantile.Union
-	Biased                    bool // traces were chosen by how they went
-	Sampled                   bool // not all traces are there: counts give no rate
+	// FirstCompleted is the durations of a hop's completed first attempts.
+	FirstCompleted func(name, kind string) quantile.Union
+	Biased         bool // traces were chosen by how they went
+	Sampled        bool // not all traces are there: counts give no rate
 }
 
 // key is a row of the hop table.

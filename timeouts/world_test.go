@@ -69,7 +69,6 @@ func (w world) advise() Result {
 		q.Retries.Hops = append(q.Retries.Hops, h.retriesRow())
 	}
 	q.FirstCompleted = func(name, kind string) quantile.Union { return quantile.Union{completed[key{name, kind}]} }
-	q.Completed = q.FirstCompleted
 	return Advise(q)
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
-	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -89,21 +88,14 @@ func (o *options) planAdvice(p *plan) error {
 }
 
 func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result, q buckets.Query, worth *retries.Result) timeouts.Query {
-	first, all := map[hopKey]quantile.Union{}, map[hopKey]quantile.Union{}
-	enter := func(into map[hopKey]quantile.Union, h spans.Hop, u quantile.Union) {
-		k := hopKey{h.Name, h.Kind.String()}
-		into[k] = append(into[k], u...)
-	}
+	first := map[hopKey]quantile.Union{}
 	for h, u := range f.set.FirstCompleted() {
-		enter(first, h, u)
-	}
-	for h, u := range f.set.Completed() {
-		enter(all, h, u)
+		k := hopKey{h.Name, h.Kind.String()}
+		first[k] = append(first[k], u...)
 	}
 	return timeouts.Query{
 		Settings: p.advice, Hops: hops, Target: *q.Target, Confidence: p.confidence, Graph: f.calls.Graph(), Retries: worth,
 		FirstCompleted: func(name, kind string) quantile.Union { return first[hopKey{name, kind}] },
-		Completed:      func(name, kind string) quantile.Union { return all[hopKey{name, kind}] },
 		Biased:         v.Kind == sampling.Biased,
 		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,
 	}
