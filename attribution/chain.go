@@ -11,7 +11,7 @@ import (
 // line is one attempt of a hop log, without pointers. Times are ns.
 type line struct {
 	start, duration int64
-	hop             int32
+	hop, part       int32 // part is of hop
 	outcome         spans.Outcome
 	cutBy           spans.CutBy
 	failure         spans.Failure
@@ -35,11 +35,13 @@ type chain struct {
 	nested  []bool // by hop: an attempt of it lies in another hop's
 	last    map[int32]int32
 	tops    []int32
+	told    []spans.Attempt
+	twins   twins
 }
 
 // addLog looks at a chain of a hop log that was put together as a trace.
 func (w *Watch) addLog(t *spans.Trace) {
-	w.table.use(t.Hops, nil)
+	w.table.use(t.Hops, nil, t.Instances)
 	c := w.chain.lines[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
@@ -48,6 +50,7 @@ func (w *Watch) addLog(t *spans.Trace) {
 		}
 		c = append(c, line{
 			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
+			part:    w.table.partAt(t.Hops, s.Hop, place{told: w.table.instances.at(s.Instance)}),
 			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart),
 		})
 	}
@@ -69,18 +72,40 @@ func (w *Watch) addChain(c []line, group uint16, name func() string) {
 	w.path.reset(len(w.table.parts))
 	if len(c) == 1 {
 		w.addUp(c)
+		w.tell(c, nil)
 		w.count(group, name, w.judgeUntimed(c), basisOf(&c[0]))
 		return
 	}
 	w.sortLines(c)
 	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
 		w.addUp(c)
+		w.tell(c, nil)
 		w.count(group, name, w.judgeUntimed(c), serialSum)
 		return
 	}
 	w.contain(c)
+	w.tell(c, w.parents)
 	w.path.walk(int32(len(c)))
 	w.count(group, name, w.judgeChain(c), containment)
+}
+
+// tell hands a chain to who asked for all of them. What lies under no line, or
+// under the node of the outermost hops, has no parent.
+func (w *Watch) tell(c []line, parents []int32) {
+	if w.lines.config.EachChain == nil {
+		return
+	}
+	told := w.chain.told[:0]
+	for i := range c {
+		l := &c[i]
+		a := spans.Attempt{Hop: l.hop, Parent: -1, Start: l.start, Duration: l.duration, Outcome: l.outcome, Timed: l.timed}
+		if parents != nil && int(parents[i]) < len(c) {
+			a.Parent = parents[i]
+		}
+		told = append(told, a)
+	}
+	w.chain.told = told
+	w.lines.config.EachChain(w.table.hops, told)
 }
 
 // basisOf is the basis of a line that is a chain of its own.
@@ -125,7 +150,10 @@ func (w *Watch) compareLines(a, b line) int {
 	if a.hop != b.hop {
 		return byHop(w.table.hops[a.hop], w.table.hops[b.hop])
 	}
-	return cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure))
+	if c := cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure)); c != 0 || a.part == b.part {
+		return c
+	}
+	return w.table.compareParts(a.part, b.part)
 }
 
 func (w *Watch) observeLines(c []line) {
@@ -146,7 +174,7 @@ func (w *Watch) addUp(c []line) {
 	for i := range c {
 		ns := min(c[i].duration, math.MaxInt64-total)
 		total += ns
-		w.path.spend(w.table.ownPart(c[i].hop), ns, c[i].outcome == spans.Truncated)
+		w.path.spend(c[i].part, ns, c[i].outcome == spans.Truncated)
 	}
 }
 
@@ -161,7 +189,7 @@ func (w *Watch) contain(c []line) {
 	p.nodes = p.nodes[:0]
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range c {
-		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), w.table.ownPart(c[i].hop), c[i].outcome == spans.Truncated})
+		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), c[i].part, c[i].outcome == spans.Truncated})
 	}
 	for _, i := range w.chain.tops {
 		w.parents[i] = top
@@ -233,15 +261,35 @@ func (w *Watch) judgeChain(c []line) bool {
 	w.under = append(w.under[:0], make([]bool, len(c))...)
 	last := w.lastOf(c, w.chain.tops)
 	outcome := outcomeOf(c, last)
-	for i := range c {
-		if up := w.parents[i]; up >= 0 && up < int32(len(c)) {
-			w.depth[i], w.under[i] = w.depth[up]+1, w.under[up]
-		}
-		if l, top := last[c[i].hop]; top && l == int32(i) && c[i].gaveUp() {
+	if outcome != Success {
+		w.chain.twins.link(c, w.parents)
+	}
+	w.until = w.until[:0]
+	for i := range int32(len(c)) {
+		w.until = append(w.until, w.judgeLine(c, i, outcome != Success))
+		if l, top := last[c[i].hop]; top && l == i && c[i].gaveUp() {
 			w.under[i] = true
+			w.until[i] = min(w.until[i], c[i].end())
 		}
 	}
 	return w.blame(c, outcome)
+}
+
+// judgeLine says from the line that holds it how deep one lies and, in a chain that
+// fails, whether it may be to blame: not if a retry rescued it. It returns when the
+// first call at or above it gave up.
+func (w *Watch) judgeLine(c []line, i int32, fails bool) (until int64) {
+	up := w.parents[i]
+	if up < 0 || up >= int32(len(c)) {
+		return math.MaxInt64
+	}
+	until = w.until[up]
+	w.depth[i] = w.depth[up] + 1
+	w.under[i] = fails && w.under[up] && !w.chain.twins.rescued(c, i, until)
+	if w.under[i] && c[i].gaveUp() {
+		until = min(until, c[i].end())
+	}
+	return until
 }
 
 // allWell counts a chain in which nothing gave up, as most are.

@@ -43,6 +43,13 @@ func TestChainsOfHopLogs(t *testing.T) {
 		// b's second attempt starts when a has ended: b is not outermost, as its first
 		// lies in a, so the second is no part of the request.
 		{"work after the end", []string{"a 0-100 cut", "b 10-90 cut", "b 110-500"}, "a* 20, b* 80", "1 cut, fails by b 1, cut b 1"},
+		{"a retry rescued the inner one", []string{"a 0-100 cut", "b 10-30 cut", "b 40-60"}, "a* 60, b* 40", "1 cut, fails by a 1, cut b 1"},
+		{"the second retry did", []string{"a 0-100 cut", "b 10-30 cut", "b 40-50 failed", "b 60-70"}, "a* 60, b* 40", "1 cut, fails by a 1, cut b 1"},
+		{"what lies below a rescued one", []string{"a 0-100 cut", "b 10-30 cut", "c 12-28 failed", "b 40-60"}, "a* 60, b* 24, c 16", "1 cut, fails by a 1, cut b 1"},
+		{"the retry was cut too", []string{"a 0-100 cut", "b 10-30 cut", "b 40-60 cut"}, "a* 60, b* 40", "1 cut, fails by b 1, cut b 1"},
+		{"the retry came too late", []string{"a 0-100 cut", "b 10-30 cut", "b 40-160"}, "a* 20, b* 80", "1 cut, fails by b 1, cut b 1"},
+		{"one beside it is no retry", []string{"a 0-100 cut", "b 10-50 cut", "b 12-40"}, "a* 60, b* 40", "1 cut, fails by b 1, cut b 1"},
+		{"another hop's is no retry", []string{"a 0-100 cut", "b 10-30 cut", "c 40-60"}, "a* 60, b* 20, c 20", "1 cut, fails by b 1, cut b 1"},
 		{"three deep", []string{"a 0-100", "b 10-90", "c 20-80"}, "a 20, b 20, c 60", "1 success"},
 		{"what starts in a sibling is taken to lie in it", []string{"a 0-100", "b 10-60", "c 10-90"}, "a 20, b 50, c 30", "1 success"},
 		// a's and b's second attempts lie in each other's: the first hop's own count.

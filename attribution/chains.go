@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/tailscope/tailscope/spans"
 )
 
 // Chains puts the chains of all watches together and looks at each of them, with
@@ -15,12 +13,12 @@ import (
 func Chains(ctx context.Context, watches []*Watch) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	hops := translations(watches)
+	parts := translations(watches)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for i, w := range watches {
 		group.Go(func() {
-			if err := w.takeShelves(ctx, watches, hops[i], &next); err != nil {
+			if err := w.takeShelves(ctx, watches, parts[i], &next); err != nil {
 				cancel(err)
 			}
 		})
@@ -29,24 +27,23 @@ func Chains(ctx context.Context, watches []*Watch) error {
 	return context.Cause(ctx)
 }
 
-// translations returns, for each watch, the numbers that the hops of all others
-// have in it. All is known before they are read side by side.
-func translations(watches []*Watch) [][][]int32 {
-	var tables [][]spans.Hop
+// translations returns, for each watch, what the parts of all others are in it. All is known before they are read side by side.
+func translations(watches []*Watch) [][][]member {
+	var tables []table
 	for _, w := range watches {
-		tables = append(tables, slices.Clone(w.table.hops))
+		tables = append(tables, w.table.lists())
 	}
-	all := make([][][]int32, len(watches))
+	all := make([][][]member, len(watches))
 	for i, w := range watches {
-		for _, hops := range tables {
-			all[i] = append(all[i], w.table.hopsOf(hops))
+		for k := range tables {
+			all[i] = append(all[i], w.table.members(&tables[k]))
 		}
 	}
 	return all
 }
 
 // takeShelves looks at one shelf after the other until none is left.
-func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int32, next *atomic.Int64) error {
+func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, parts [][]member, next *atomic.Int64) error {
 	var shelf loaded
 	for {
 		s := int(next.Add(1)) - 1
@@ -58,7 +55,7 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			if err := o.lines.load(&shelf, s, hops[i]); err != nil {
+			if err := o.lines.load(&shelf, s, parts[i]); err != nil {
 				return err
 			}
 		}
@@ -69,18 +66,36 @@ func (w *Watch) takeShelves(ctx context.Context, watches []*Watch, hops [][]int3
 }
 
 // load adds the lines of a shelf to those of other stores and forgets them.
-func (s *lineStore) load(to *loaded, at int, hops []int32) error {
+func (s *lineStore) load(to *loaded, at int, parts []member) error {
 	shelf, start := &s.shelves[at], int64(0)
 	for _, p := range shelf.spilled {
 		block := to.take(p.Size())
 		if err := s.spill.Read(p, block); err != nil {
 			return err
 		}
-		start = to.read(block, hops, start)
+		start = to.read(block, parts, start)
 	}
 	for _, block := range shelf.blocks {
-		start = to.read(block, hops, start)
+		start = to.read(block, parts, start)
 	}
 	shelf.blocks, shelf.spilled = nil, nil
 	return nil
+}
+
+// member is a part and its hop.
+type member struct{ part, hop int32 }
+
+// members returns what the parts of another table are in this one.
+func (t *table) members(o *table) []member {
+	_, parts := t.learn(o)
+	list := make([]member, len(parts))
+	for i, p := range parts {
+		list[i] = member{p, t.parts[p].hop}
+	}
+	return list
+}
+
+// lists copies what a table holds, without what finds it.
+func (t *table) lists() table {
+	return table{hops: slices.Clone(t.hops), parts: slices.Clone(t.parts), names: slices.Clone(t.names)}
 }

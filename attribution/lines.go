@@ -18,6 +18,9 @@ type Config struct {
 	PassUpCuts bool
 	// TempDir is where that file is made; "" is the system's folder.
 	TempDir string
+	// EachChain is told of every chain of a hop log once its lines are nested. The
+	// slices are good until it returns; hops only grow.
+	EachChain func(hops []spans.Hop, chain []spans.Attempt)
 }
 
 // shelves is into how many parts lines are sorted by their chain. One part of all
@@ -49,10 +52,10 @@ func newLineStore(c Config) lineStore {
 	return lineStore{config: c}
 }
 
-// AddLines keeps what it needs of a batch of a hop log with the columns Traces
-// and Starts; the batch stays the caller's. An error is one of writing the file.
+// AddLines keeps what it needs of a batch of a hop log with the columns Traces and
+// Starts, and Instances where those are wanted; the batch stays the caller's. An error is one of writing the file.
 func (w *Watch) AddLines(b *spans.Batch) error {
-	w.table.use(b.Hops, nil)
+	w.table.use(b.Hops, nil, b.Instances)
 	for i := range b.Len() {
 		w.counts.lines++
 		id := b.Trace(i)
@@ -61,7 +64,7 @@ func (w *Watch) AddLines(b *spans.Batch) error {
 			continue
 		}
 		if b.HasDuration(i) && b.Duration[i] >= 0 {
-			w.lines.add(id, b, i, w.table.hopAt(b.Hops, b.Hop[i]))
+			w.lines.add(id, b, i, w.table.partAt(b.Hops, b.Hop[i], w.table.placeOfLine(b, i)))
 		}
 	}
 	w.lines.endRun()
@@ -72,13 +75,13 @@ func (w *Watch) AddLines(b *spans.Batch) error {
 }
 
 // add writes a line into the record of its run.
-func (s *lineStore) add(id []byte, b *spans.Batch, i int, hop int32) {
+func (s *lineStore) add(id []byte, b *spans.Batch, i int, part int32) {
 	r := &s.writing
 	if r.shelf == nil || !bytes.Equal(id, r.id) {
 		s.endRun()
 		r.begin(s, id)
 	}
-	r.line(b, i, hop)
+	r.line(b, i, part)
 }
 
 // endRun puts the record that is being written on its shelf, if there is one.

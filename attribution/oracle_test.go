@@ -23,7 +23,7 @@ func anyTrace(t *rapid.T) []testSpan {
 			kind:    []spans.Kind{spans.Internal, spans.Server, spans.Client, spans.Client, spans.Consumer}[r.IntN(5)],
 			outcome: []spans.Outcome{spans.Completed, spans.Completed, cut, failed}[r.IntN(4)],
 			by:      []spans.CutBy{spans.Own, spans.Below, spans.Caller}[r.IntN(3)],
-			host:    []string{"", "n1", "n2"}[r.IntN(3)], retry: r.IntN(8) == 0, noEnd: r.IntN(30) == 0, noStart: r.IntN(30) == 0,
+			host:    []string{"", "n1", "n2"}[r.IntN(3)], peer: []string{"", "", "p1", "p2"}[r.IntN(4)], retry: r.IntN(8) == 0, noEnd: r.IntN(30) == 0, noStart: r.IntN(30) == 0,
 		}
 		if r.IntN(30) == 0 {
 			list[i].parent = 99
@@ -102,6 +102,7 @@ func anyLog(t *rapid.T) (lines []testLine) {
 			chain: []string{"", "c-1", "c-2", "0a", "0A", "a long id that is no number"}[r.IntN(6)], hop: []string{"a", "b", "c"}[r.IntN(3)],
 			start: start, end: start + r.IntN(60), outcome: []spans.Outcome{spans.Completed, spans.Completed, cut, failed}[r.IntN(4)],
 			by: []spans.CutBy{spans.Own, spans.Caller}[r.IntN(2)], untimed: r.IntN(20) == 0,
+			pod: []string{"", "a-1", "a-2"}[r.IntN(3)],
 		})
 	}
 	return lines
@@ -263,7 +264,7 @@ func TestTablesOfNames(t *testing.T) {
 	got := map[string]int{}
 	w.each(func(trip *trip) {
 		p := w.table.parts[trip.entries[0].part]
-		got[w.table.hops[p.hop].Name+" on "+p.host]++
+		got[w.table.hops[p.hop].Name+" on "+w.table.names[p.process]]++
 	})
 	if d := cmp.Diff(map[string]int{"b on n2": 4, "b on n4": 1, "c on n2": 1}, got); d != "" {
 		t.Error(d)

@@ -8,36 +8,52 @@ const gapName = "(gap)"
 // gap is the part of such time, and the hop: the first of each table.
 const gap = int32(0)
 
-// part is a hop on a host: what a moment is given to. The host is "" where the
-// source names none.
+// part is a hop at a place: what a moment is given to.
 type part struct {
-	hop  int32
-	host string
+	hop int32
+	place
 }
 
-// table numbers hops and parts. Hops of traces are translated by their index, so
-// that a span costs no look-up by name.
+// key is the part as one number, which takes less to look up: names and hops are
+// few enough for that.
+func (p part) key() uint64 {
+	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.told)
+	if p.caller {
+		return key<<1 | 1
+	}
+	return key << 1
+}
+
+// nameBits hold the number of a name; the next line fails to compile if they do not.
+const nameBits = 17
+
+const _ = uint(1<<nameBits - 1 - (spans.MostInstances + 1))
+
+// table numbers hops, parts and the names of places. Hops of traces are translated
+// by their index, so that a span costs no look-up by name.
 type table struct {
 	hops      []spans.Hop
 	parts     []part
+	names     []string // of hosts and instances; the first is none
 	hopIndex  map[spans.Hop]int32
-	partIndex map[part]int32
-	ownParts  []int32 // of hops on the host "", one more than the index
+	partIndex map[uint64]int32 // by part.key
+	nameIndex map[string]int32
 
-	theirs     *spans.Hop // first of the hops that the translation is of
-	theirHosts *string    // and of the hosts
-	known      []recent
+	theirs           *spans.Hop // first of the hops that the translation is of
+	known            []recent
+	hosts, instances theirNames
 }
 
 // recent is the translation of a hop, and the part it was last seen as.
 type recent struct {
-	hop, host, part int32 // each one more than the index
+	hop, part int32 // each one more than the index
+	place     place // of part
 }
 
 func newTable() table {
 	return table{
-		hops: []spans.Hop{{Name: gapName}}, parts: []part{{gap, ""}},
-		hopIndex: map[spans.Hop]int32{}, partIndex: map[part]int32{},
+		hops: []spans.Hop{{Name: gapName}}, parts: []part{{gap, place{}}}, names: []string{""},
+		hopIndex: map[spans.Hop]int32{}, partIndex: map[uint64]int32{}, nameIndex: map[string]int32{"": 0},
 	}
 }
 
@@ -52,45 +68,30 @@ func (t *table) hop(h spans.Hop) int32 {
 	return i
 }
 
-// part returns the number of a hop on a host.
-func (t *table) part(hop int32, host string) int32 {
-	p := part{hop, host}
-	i, ok := t.partIndex[p]
+// part returns the number of a hop at a place.
+func (t *table) part(hop int32, at place) int32 {
+	p := part{hop, at}
+	key := p.key()
+	i, ok := t.partIndex[key]
 	if !ok {
 		i = int32(len(t.parts))
-		t.partIndex[p] = i
+		t.partIndex[key] = i
 		t.parts = append(t.parts, p)
 	}
 	return i
 }
 
-// ownPart is part for a hop of a log, which names no host.
-func (t *table) ownPart(hop int32) int32 {
-	for len(t.ownParts) <= int(hop) {
-		t.ownParts = append(t.ownParts, 0)
-	}
-	p := &t.ownParts[hop]
-	if *p == 0 {
-		*p = t.part(hop, "") + 1
-	}
-	return *p - 1
-}
-
-// use makes hopAt and partAt translate the hops and hosts of a trace, or the hops
-// of a batch. A list only grows while it is the same one.
-func (t *table) use(hops []spans.Hop, hosts []string) {
-	if len(hops) > 0 && t.theirs != &hops[0] || len(hosts) > 0 && t.theirHosts != &hosts[0] {
-		t.known = t.known[:0]
-	}
-	if len(hops) > 0 {
-		t.theirs = &hops[0]
-	}
-	if len(hosts) > 0 {
-		t.theirHosts = &hosts[0]
+// use makes hopAt and partAt translate the hops of a trace or of a batch, and its
+// hosts and instances. A list only grows while it is the same one.
+func (t *table) use(hops []spans.Hop, hosts, instances []string) {
+	if len(hops) > 0 && t.theirs != &hops[0] {
+		t.theirs, t.known = &hops[0], t.known[:0]
 	}
 	for len(t.known) < len(hops) {
 		t.known = append(t.known, recent{})
 	}
+	t.hosts.follow(t, hosts)
+	t.instances.follow(t, instances)
 }
 
 // meet enters the hops of a trace, so that those are known too that have no time
@@ -109,25 +110,25 @@ func (t *table) hopAt(hops []spans.Hop, i int32) int32 {
 	return k.hop - 1
 }
 
-// partAt returns the part of a hop on one of the hosts.
-func (t *table) partAt(hops []spans.Hop, hosts []string, hop, host int32) int32 {
+// partAt returns the part of a hop at a place.
+func (t *table) partAt(hops []spans.Hop, hop int32, at place) int32 {
 	k := &t.known[hop]
-	if k.part > 0 && k.host == host+1 {
-		return k.part - 1
+	if k.part == 0 || k.place != at {
+		k.place, k.part = at, t.part(t.hopAt(hops, hop), at)+1
 	}
-	name := ""
-	if int(host) < len(hosts) {
-		name = hosts[host]
-	}
-	k.host, k.part = host+1, t.part(t.hopAt(hops, hop), name)+1
 	return k.part - 1
 }
 
 // learn returns where the hops and the parts of another table stand in this one.
 func (t *table) learn(o *table) (hops, parts []int32) {
 	hops, parts = t.hopsOf(o.hops), make([]int32, len(o.parts))
+	names := make([]int32, len(o.names))
+	for i, name := range o.names {
+		names[i] = t.name(name)
+	}
 	for i := 1; i < len(o.parts); i++ {
-		parts[i] = t.part(hops[o.parts[i].hop], o.parts[i].host)
+		p := o.parts[i]
+		parts[i] = t.part(hops[p.hop], place{names[p.process], names[p.told], p.caller})
 	}
 	return hops, parts
 }

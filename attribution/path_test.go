@@ -145,7 +145,7 @@ func TestADeepChainThatIsCutAtOneWallBlamesTheDeepest(t *testing.T) {
 		hop := string(rune('a' + i))
 		start, end := i*1000, i*1000+30_001_000+(depth-1-i)*4000
 		list = append(list, testSpan{id: i + 1, parent: i, start: start, end: end, hop: hop, outcome: cut})
-		log = append(log, testLine{"c", hop, start, end, cut, spans.Own, false})
+		log = append(log, testLine{chain: "c", hop: hop, start: start, end: end, outcome: cut, by: spans.Own})
 	}
 	for name, w := range map[string]*Watch{"spans": watchOf(list...), "lines": logOf(t, log...)} {
 		if got := fate(w); got != "1 cut, fails by l 1, cut l 1" {

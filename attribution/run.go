@@ -7,7 +7,7 @@ import (
 )
 
 // A run is written as the upper half of the hash of its chain's id, the id, how the
-// id was spelled, and its lines. A line is a byte of flags, its hop where the flags do not hold it,
+// id was spelled, and its lines. A line is a byte of flags, the number of its hop at its instance where the flags do not hold it,
 // how it ended unless it completed, its duration, and its start as the distance
 // to that of the line before; for the first line of a run, of the run before on
 // the same shelf.
@@ -18,11 +18,11 @@ const (
 	flagTimed              // it has a start
 	flagMicros             // the duration is written in whole microseconds
 	flagEnded              // how it ended follows
-	hopShift   = iota      // where the number of the hop begins
+	partShift  = iota      // where the number of the hop at its instance begins
 )
 
-// farHop is what the flags hold of a hop whose number, less this, follows.
-const farHop = 1<<(8-hopShift) - 1
+// farPart is what the flags hold of a number that, less this, follows.
+const farPart = 1<<(8-partShift) - 1
 
 // runRecord is a record that is being written.
 type runRecord struct {
@@ -55,15 +55,15 @@ func appendID(b []byte, id spans.TraceID, opaque bool, text []byte) []byte {
 }
 
 // line adds a line of a batch to the record.
-func (r *runRecord) line(batch *spans.Batch, i int, hop int32) {
+func (r *runRecord) line(batch *spans.Batch, i int, part int32) {
 	r.flags = len(r.bytes)
 	flags, duration := byte(0), batch.Duration[i]
 	b := append(r.bytes, 0)
-	if hop < farHop {
-		flags = byte(hop) << hopShift
+	if part < farPart {
+		flags = byte(part) << partShift
 	} else {
-		flags = farHop << hopShift
-		b = appendUvarint(b, uint64(hop-farHop))
+		flags = farPart << partShift
+		b = appendUvarint(b, uint64(part-farPart))
 	}
 	if ended := byte(batch.Outcome[i] | batch.CutBy[i]<<2); ended != 0 || batch.Failure[i] != 0 {
 		flags |= flagEnded
@@ -136,14 +136,14 @@ func (l *loaded) take(n int) []byte {
 	return l.room[at:]
 }
 
-// read adds the runs of a block; their hops get other numbers. start is that of
+// read adds the runs of a block; their parts get other numbers. start is that of
 // the last run of the block before, and then of this one.
-func (l *loaded) read(block []byte, hops []int32, start int64) int64 {
+func (l *loaded) read(block []byte, parts []member, start int64) int64 {
 	for len(block) > 0 {
 		r := lineRun{hash: binary.LittleEndian.Uint32(block), from: int32(len(l.lines)), next: -1}
 		r.id, block = cutID(block[4:])
 		r.spelling, block = spelling(block[0]), block[1:]
-		block, start = l.readLines(block, hops, start)
+		block, start = l.readLines(block, parts, start)
 		r.to = int32(len(l.lines))
 		l.runs = append(l.runs, r)
 	}
@@ -162,12 +162,12 @@ func cutID(b []byte) (id, rest []byte) {
 }
 
 // readLines adds the lines of a run and returns the start of its first.
-func (l *loaded) readLines(b []byte, hops []int32, start int64) (rest []byte, first int64) {
+func (l *loaded) readLines(b []byte, parts []member, start int64) (rest []byte, first int64) {
 	before, begun := start, false
 	for {
 		var one line
 		flags := b[0]
-		b = one.read(b, hops)
+		b = one.read(b, parts)
 		if flags&flagTimed != 0 {
 			var distance uint64
 			distance, b = uvarint(b)
@@ -185,15 +185,15 @@ func (l *loaded) readLines(b []byte, hops []int32, start int64) (rest []byte, fi
 }
 
 // read reads what stands before the start.
-func (l *line) read(b []byte, hops []int32) (rest []byte) {
+func (l *line) read(b []byte, parts []member) (rest []byte) {
 	flags := b[0]
 	b = b[1:]
-	hop := uint64(flags >> hopShift)
-	if hop == farHop {
-		hop, b = uvarint(b)
-		hop += farHop
+	part := uint64(flags >> partShift)
+	if part == farPart {
+		part, b = uvarint(b)
+		part += farPart
 	}
-	l.hop = hops[hop]
+	l.part, l.hop = parts[part].part, parts[part].hop
 	if flags&flagEnded != 0 {
 		l.outcome, l.cutBy, l.failure = spans.Outcome(b[0]&3), spans.CutBy(b[0]>>2), spans.Failure(b[1])
 		b = b[2:]

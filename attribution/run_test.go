@@ -37,7 +37,7 @@ func oddRow(r *rand.Rand, b *spans.Builder) (spans.Row, string) {
 
 // keptLine is a line as it comes back, with its chain and the name of its hop.
 type keptLine struct {
-	Chain, Hop      string
+	Chain, Hop, Pod string
 	Start, Duration int64
 	Outcome         spans.Outcome
 	CutBy           spans.CutBy
@@ -47,16 +47,16 @@ type keptLine struct {
 
 // linesBack counts the lines that a watch has kept.
 func linesBack(t *testing.T, w *Watch) map[keptLine]int {
-	hops := translations([]*Watch{w})[0][0]
+	parts := translations([]*Watch{w})[0][0]
 	kept := map[keptLine]int{}
 	for s := range shelves {
 		var shelf loaded
-		if err := w.lines.load(&shelf, s, hops); err != nil {
+		if err := w.lines.load(&shelf, s, parts); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range shelf.runs {
 			for _, l := range shelf.lines[r.from:r.to] {
-				kept[keptLine{r.name(), w.table.hops[l.hop].Name, l.start, l.duration, l.outcome, l.cutBy, l.failure, l.timed}]++
+				kept[keptLine{r.name(), w.table.hops[l.hop].Name, w.table.names[w.table.parts[l.part].told], l.start, l.duration, l.outcome, l.cutBy, l.failure, l.timed}]++
 			}
 		}
 	}
@@ -69,11 +69,13 @@ func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
 		w := NewWatch(Config{Memory: memory, TempDir: t.TempDir()})
 		want := map[keptLine]int{}
 		for range 20 {
-			b := spans.NewBuilder(heap{}, spans.Traces|spans.Starts)
+			b := spans.NewBuilder(heap{}, spans.Traces|spans.Starts|spans.Instances)
 			for range 100 {
 				row, hop := oddRow(r, b)
+				pod := []string{"", "pod-1", "pod-2"}[r.IntN(3)]
+				row.Instance = b.Instance([]byte(pod))
 				b.Append(&row)
-				want[keptLine{string(row.Trace), hop, row.Start, row.Duration, row.Outcome, row.CutBy, row.Failure, row.HasStart}]++
+				want[keptLine{string(row.Trace), hop, pod, row.Start, row.Duration, row.Outcome, row.CutBy, row.Failure, row.HasStart}]++
 			}
 			batch := b.Batch()
 			if err := w.AddLines(batch); err != nil {

@@ -1,9 +1,7 @@
 package attribution
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
@@ -108,10 +106,10 @@ func (r *Result) reasonAgainst(list []Hop) string {
 	case list[0].Gap:
 		return fmt.Sprintf("no owner: the gaps between attempts come first, with %s", shareText(list[0], r.Interval))
 	case *list[0].Lower <= ownerAbove:
-		return fmt.Sprintf("no owner: %s comes first with %s, not surely more than half", nameOf(list[0]), shareText(list[0], r.Interval))
+		return fmt.Sprintf("no owner: %s comes first with %s, not surely more than half", textOf(list[0]), shareText(list[0], r.Interval))
 	case *list[0].Lower <= *list[1].Upper:
 		return fmt.Sprintf("no owner: %s comes first with %s, not surely more than %s with %s",
-			nameOf(list[0]), shareText(list[0], r.Interval), nameOf(list[1]), shareText(list[1], r.Interval))
+			textOf(list[0]), shareText(list[0], r.Interval), textOf(list[1]), shareText(list[1], r.Interval))
 	}
 	return ""
 }
@@ -156,89 +154,17 @@ func (w *Watch) warnings(q Query) []note.Warning {
 	if n := w.counts.tooLong; n > 0 {
 		add("chains_too_long", "%d chains of more than %d lines are left out: does the field taken for the chain name one?", n, spans.MostNested)
 	}
+	if w.table.crowded() {
+		add("too_many_instances", "more than %d hosts, peers and instances are named: they are not told apart; --field instance=KEY names the field of a log that holds them", spans.MostInstances)
+	}
 	if q.Weighted {
 		add("weights_not_used", "traces carry different weights, but each counts once here")
 	}
 	return list
 }
 
-// instancesOf says on which instances the owner's time was, in tail and body.
-func (w *Watch) instancesOf(r *Result, s *split) {
-	if r.Owner == nil || !slices.ContainsFunc(w.table.parts, func(p part) bool { return p.host != "" }) {
-		return
-	}
-	tail, body := map[string]uint64{}, map[string]uint64{}
-	owner := w.table.hop(*r.Owner)
-	w.each(func(t *trip) {
-		host := w.hostOf(t, owner)
-		if host == "" {
-			return
-		}
-		if s.inTail(t) {
-			tail[host]++
-		}
-		if s.inBody(t) {
-			body[host]++
-		}
-	})
-	r.listInstances(tail, body)
-}
-
-// hostOf returns the host on which a hop spent most of its time in a trace; ""
-// where it took none, or no host is known.
-func (w *Watch) hostOf(t *trip, hop int32) string {
-	best := entry{}
-	for _, e := range t.entries {
-		p := w.table.parts[e.part]
-		if p.hop != hop || e.ns == 0 || p.host == "" {
-			continue
-		}
-		if e.ns > best.ns || e.ns == best.ns && p.host < w.table.parts[best.part].host {
-			best = e
-		}
-	}
-	return w.table.parts[best.part].host
-}
-
-func (r *Result) listInstances(tail, body map[string]uint64) {
-	n, m := total(tail), total(body)
-	seen := len(tail)
-	for host := range body {
-		if tail[host] == 0 {
-			seen++
-		}
-	}
-	for host, count := range tail {
-		r.Instances = append(r.Instances, Instance{r.Owner.Name, host, count, float64(count) / float64(n), float64(body[host]) / float64(max(1, m))})
-	}
-	slices.SortFunc(r.Instances, func(a, b Instance) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Instance, b.Instance)) })
-	r.InstancesOf = instanceVerdict(r.Instances, seen, n, r.Interval)
-}
-
-func total(counts map[string]uint64) (n uint64) {
-	for _, count := range counts {
-		n += count
-	}
-	return n
-}
-
-func instanceVerdict(list []Instance, seen int, n uint64, confidence quantile.P) InstanceVerdict {
-	switch {
-	case len(list) == 0:
-		return ""
-	case seen == 1:
-		return OneInstance
-	case n < leastPlaced:
-		return TooFewTraces
-	}
-	if lower, _ := quantile.ClopperPearson(list[0].N, n, confidence); lower >= oneAbove && list[0].BodyShare <= usualBelow {
-		return SlowNode
-	}
-	return SlowService
-}
-
-// nameOf is a hop, or the gap, as a sentence names it.
-func nameOf(h Hop) string {
+// textOf is a hop, or the gap, as a sentence names it.
+func textOf(h Hop) string {
 	if h.Gap {
 		return "the time between attempts"
 	}

@@ -105,7 +105,7 @@ func (w *Watch) Add(t *spans.Trace) {
 		w.addLog(t)
 		return
 	}
-	w.table.use(t.Hops, t.Hosts)
+	w.table.use(t.Hops, t.Hosts, t.Instances)
 	w.table.meet(t)
 	w.observeTrace(t)
 	root := rootOf(t)
@@ -147,7 +147,7 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 		if !inTime(s) || t.Parents[i] >= 0 && !t.HoldsUp(int32(i)) {
 			n.start = offPath
 		} else {
-			n.part = w.table.partAt(t.Hops, t.Hosts, s.Hop, s.Host)
+			n.part = w.table.partAt(t.Hops, s.Hop, w.table.placeOf(t, int32(i)))
 			w.compareWithParent(t, int32(i))
 		}
 		p.nodes = append(p.nodes, n)

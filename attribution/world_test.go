@@ -29,6 +29,7 @@ type testSpan struct {
 	retry          bool
 	noStart, noEnd bool
 	host           string
+	peer           string
 }
 
 func (s testSpan) hopValue() spans.Hop {
@@ -62,8 +63,8 @@ func (s testSpan) value() spans.Span {
 	return one
 }
 
-// place returns where a name stands in a table, and puts it there.
-func place[T comparable](table *[]T, v T) int32 {
+// placed returns where a name stands in a table, and puts it there.
+func placed[T comparable](table *[]T, v T) int32 {
 	i := slices.Index(*table, v)
 	if i < 0 {
 		i = len(*table)
@@ -75,14 +76,16 @@ func place[T comparable](table *[]T, v T) int32 {
 // traceOf links the spans of trace n and marks retries.
 func traceOf(n int, list ...testSpan) *spans.Trace {
 	var hops []spans.Hop
-	var hosts []string
+	var hosts, peers []string
+	placed(&peers, "")
 	var values []spans.Span
 	for _, s := range list {
 		one := s.value()
-		one.Hop, one.Host = place(&hops, s.hopValue()), place(&hosts, s.host)
+		one.Hop, one.Host, one.Instance = placed(&hops, s.hopValue()), placed(&hosts, s.host), placed(&peers, s.peer)
 		values = append(values, one)
 	}
 	t := spans.NewTrace(spans.TraceID{Lo: uint64(n)}, values, hops, hosts)
+	t.Instances = peers
 	t.MarkRetries(spans.RetryOptions{})
 	return t
 }
@@ -102,6 +105,7 @@ type testLine struct {
 	outcome    spans.Outcome
 	by         spans.CutBy
 	untimed    bool
+	pod        string
 }
 
 // heap is an allocator of Arrow memory that leaves all to Go: only spans imports
@@ -114,12 +118,12 @@ func (heap) Free([]byte)                          {}
 
 // batchOf makes a batch of lines.
 func batchOf(list ...testLine) *spans.Batch {
-	b := spans.NewBuilder(heap{}, spans.Traces|spans.Starts)
+	b := spans.NewBuilder(heap{}, spans.Traces|spans.Starts|spans.Instances)
 	defer b.Release()
 	for _, l := range list {
 		r := spans.Row{
 			Hop: b.Hop([]byte(l.hop)), Outcome: l.outcome, CutBy: l.by, HasDuration: true, Duration: int64(l.end-l.start) * us,
-			HasStart: !l.untimed, Start: int64(l.start) * us,
+			HasStart: !l.untimed, Start: int64(l.start) * us, Instance: b.Instance([]byte(l.pod)),
 		}
 		if l.outcome == cut && l.by == spans.NotCut {
 			r.CutBy = spans.Own

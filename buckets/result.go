@@ -36,6 +36,8 @@ type Result struct {
 	// weights: shares and Tail are weighted. Else it is 0.
 	Effective uint64
 	Warnings  []note.Warning
+	// Target is what a query asked for apart; nil where it did not.
+	Target *Target
 }
 
 // Bucket describes the durations of the attempts that ended one way, all and
@@ -110,5 +112,8 @@ func (r *Result) SetServerSide(p quantile.P, s ServerSide) {
 		if r.Tail[i].P == p {
 			r.Tail[i].ServerSide = &s
 		}
+	}
+	if r.Target != nil && r.Target.Tail.P == p {
+		r.Target.Tail.ServerSide = &s
 	}
 }

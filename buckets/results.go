@@ -31,6 +31,8 @@ type Query struct {
 	NoEstimate bool
 	// Jobs is how many hops are worked on at once; 0 is one.
 	Jobs int
+	// Target is a quantile to give apart, in Result.Target; nil for none.
+	Target *quantile.P
 }
 
 // Results closes the set and returns a Result per hop, sorted by hop and kind.
@@ -98,12 +100,17 @@ func (h *hop) result(q Query) Result {
 		Hop: h.Name, Service: h.Service, Operation: h.Operation, Kind: h.Kind.String(),
 		Unfinished: h.unfinished, Confidence: q.Confidence,
 	}
+	asked := q.Quantiles
+	q.Quantiles = q.withTarget()
 	h.fillBuckets(&r, q.Quantiles)
 	r.FirstAttempts, r.Retries = r.Recorded.First.N, r.Recorded.Retries.N
 	r.Attempts = r.FirstAttempts + r.Retries + r.Unfinished
 	h.fillCounts(&r)
 	t := h.measure(&r, q)
+	q.Quantiles = asked
+	apart := r.setApart(q, &t)
 	h.fillTail(&r, q, t)
+	h.fillTarget(&r, q, t, apart)
 	if q.Biased {
 		r.withhold()
 	}
@@ -174,6 +181,9 @@ func noTail(asked []quantile.Tail, why string) []Tail {
 // shares, means and quantiles. Counts and extremes are facts of what was kept.
 func (r *Result) withhold() {
 	r.Biased, r.FailedShare = true, 0
+	if r.Target != nil {
+		r.Target.Recorded95 = nil
+	}
 	r.TruncatedShare = Share{Count: r.TruncatedShare.Count, Of: r.TruncatedShare.Of}
 	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
 		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {

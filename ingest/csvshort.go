@@ -29,7 +29,7 @@ func (d *delimited) plain(c *Chunk, data []byte, line, offset int64, s sink) int
 	p := d.short.plain
 	p.row.Line, p.row.Offset = line, offset
 	p.accept(d.tally)
-	s.plain(&p.row, p.hop)
+	s.plain(&p.row, p.hop, p.instance)
 	return n
 }
 

@@ -73,11 +73,12 @@ func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
 	if o.attempts.Columns().Has(spans.Strata) {
 		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)
 	}
+	row.Instance = o.instance(o.attempts, rec.instance())
 	o.append(o.attempts, row)
 }
 
-func (o *output) plain(row *spans.Row, hop []byte) {
-	row.Hop = o.attempts.Hop(hop)
+func (o *output) plain(row *spans.Row, hop, instance []byte) {
+	row.Hop, row.Instance = o.attempts.Hop(hop), o.instance(o.attempts, instance)
 	o.append(o.attempts, row)
 }
 

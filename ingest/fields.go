@@ -46,6 +46,7 @@ const (
 	ServiceKey
 	OperationKey
 	RPCSystem
+	InstanceKey // the pod, host or peer that an attempt went to
 	roles
 )
 
@@ -53,7 +54,7 @@ var roleNames = [roles]string{
 	"trace", "hop", "duration", "start", "end", "time", "truncated", "retry", "attempt", "timeout",
 	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
 	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
-	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system",
+	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system", "instance",
 }
 
 // String gives the name that --field takes.
@@ -62,7 +63,7 @@ func (r Role) String() string { return roleNames[r] }
 // settable are the roles that --field may name.
 var settable = []Role{
 	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
-	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey,
 }
 
 // candidates lists, role by role, the keys that are known to mean it, best
@@ -88,6 +89,10 @@ var candidates = [roles][]string{
 	HTTPStatus:    {"http.response.status_code", "http.status_code", "http_status", "status_code"},
 	GRPCStatus:    {"rpc.grpc.status_code", "rpc.response.status_code", "rpc.status_code", "grpc.code", "grpc.status_code"},
 	ErrorType:     {"error.type", "error_type"},
+	// A bare "host" is not among them: proxies and web servers write the request's
+	// Host header there. Nor are "server", "address" and "peer".
+	InstanceKey: {"instance", "instance_id", "service.instance.id", "pod", "pod_name", "k8s.pod.name", "kubernetes.pod_name",
+		"kubernetes.pod.name", "upstream_addr", "upstream_host", "hostname", "host_name", "host.name", "node", "node_name", "k8s.node.name"},
 }
 
 // timed are the roles whose keys may carry a unit.
@@ -246,9 +251,18 @@ func (f *Fields) names(role Role) bool {
 	return slices.ContainsFunc(f.config.Fields, func(flag FieldFlag) bool { return flag.Role == role })
 }
 
+// isNamed reports whether the user named the key for a role. Then it is not an
+// instance besides: a key with one meaning is read in less time.
+func (f *Fields) isNamed(key string) bool {
+	return slices.ContainsFunc(f.config.Fields, func(flag FieldFlag) bool { return strings.EqualFold(flag.Key, key) })
+}
+
 func (f *Fields) addCandidates(role Role, keys []string) {
 	var rank uint16
 	for _, key := range keys {
+		if role == InstanceKey && f.isNamed(key) {
+			continue
+		}
 		f.add(f.known, key, use{role: role, rank: rank, unit: f.config.bare(role), first: f.firstAttempt(key)})
 		rank++
 		if !slices.Contains(timed, role) {

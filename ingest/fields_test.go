@@ -110,7 +110,7 @@ func TestFieldFlagsAreRead(t *testing.T) {
 		}
 		same(t, c.in, got, c.want)
 	}
-	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind"
+	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind, instance"
 	for _, in := range []string{"", "duration", "duration=", "=took", "spans=x", "Hop=x", "http_status=x"} {
 		if _, err := ParseField(in); err == nil || !strings.Contains(err.Error(), names) {
 			t.Errorf("--field %q: %v", in, err)

@@ -44,13 +44,15 @@ type decoder interface {
 type sink interface {
 	// attempt takes a line of a hop log.
 	attempt(rec *record, row *spans.Row, hop []byte)
-	// plain takes an attempt whose hop is what its record calls it.
-	plain(row *spans.Row, hop []byte)
+	// plain takes an attempt whose hop is what its record calls it, and whose
+	// instance may be nil.
+	plain(row *spans.Row, hop, instance []byte)
 	// span takes a span of a trace.
 	span(row *spans.Row, service, operation []byte, kind spans.Kind)
-	// host and stratum return the index of a name, for rows of spans.
+	// host, stratum and peer return the index of a name, for rows of spans.
 	host(name []byte) int32
 	stratum(name []byte) int32
+	peer(name []byte) int32
 }
 
 // formats is the list of known formats, in the order in which they are tried.

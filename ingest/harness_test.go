@@ -64,6 +64,7 @@ type attempt struct {
 	Start        string // RFC 3339, "" for none
 	Resolution   uint8
 	Stratum      string
+	Instance     string
 }
 
 // decoded is what an input became.
@@ -109,7 +110,7 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
-	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Attempts | spans.Resolutions
+	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Attempts | spans.Resolutions | spans.Instances
 	if h.columns != nil {
 		columns = *h.columns
 	}
@@ -156,6 +157,9 @@ func readBack(b *spans.Batch, i int) attempt {
 	}
 	if b.Line != nil {
 		a.Line, a.Offset = b.Line[i], b.Offset[i]
+	}
+	if b.Instance != nil {
+		a.Instance = b.Instances[b.Instance[i]]
 	}
 	if b.Resolution != nil {
 		a.Resolution = b.Resolution[i]

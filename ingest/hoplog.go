@@ -246,11 +246,13 @@ func traceOf(v *value) []byte {
 // placeholder reports whether an id is what loggers write where they have none.
 // Taken for an id it would make one chain of all such lines.
 func placeholder(id []byte) bool {
-	if len(bytes.Trim(id, "0-")) == 0 {
-		return true
-	}
+	return len(bytes.Trim(id, "0-")) == 0 || meansNothing(id)
+}
+
+// meansNothing reports whether a word says that there is none.
+func meansNothing(word []byte) bool {
 	var buf [maxWord]byte
-	switch string(fold(id, &buf)) {
+	switch string(fold(word, &buf)) {
 	case "null", "nil", "none", "unknown", "undefined", "n/a", "na":
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 )
 
 // layout is how a line of JSON was laid out: the text around its values, and what
@@ -146,7 +147,7 @@ func (l *learner) member(name []byte) error {
 	key := l.keys.find(l.prefix)
 	composite := l.s.peek() == '{' || l.s.peek() == '['
 	switch {
-	case composite && len(key.uses) > 0:
+	case composite && slices.ContainsFunc(key.uses, func(u use) bool { return u.role != InstanceKey }):
 		return errCounts
 	case l.s.peek() == '{' && key.opens:
 		l.prefix = append(l.prefix, '.')

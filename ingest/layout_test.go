@@ -34,9 +34,12 @@ var plainColumns = spans.Positions | spans.Attempts | spans.Resolutions
 // traceColumns are those of lines that are put together to chains.
 var traceColumns = plainColumns | spans.Traces | spans.Starts
 
+// ownerColumns are those of chains whose instances count.
+var ownerColumns = traceColumns | spans.Instances
+
 // drawColumns draws which columns a run asks for.
 func drawColumns(t *rapid.T) *spans.Columns {
-	return rapid.SampledFrom([]*spans.Columns{nil, &plainColumns, &traceColumns}).Draw(t, "columns")
+	return rapid.SampledFrom([]*spans.Columns{nil, &plainColumns, &traceColumns, &ownerColumns}).Draw(t, "columns")
 }
 
 // oddValues are what may stand where a number, a mark or a name is expected.
@@ -58,6 +61,9 @@ var forms = []string{
 	`{"start":%,"end":%,"hop":"f","duration_ms":%,"rpc":{"grpc":{"status_code":%}}}`,
 	`{"hop":"g","duration_s":%,"timed_out":%,"is_retry":%,"time":%}`,
 	`{"time":%,"trace_id":%,"hop":"h","duration_ns":%}`,
+	`{"hop":"i","pod":%,"hostname":%,"duration_ns":1}`,
+	`{"hop":"j","kubernetes":{"pod_name":%,"more":%},"host":{"name":%},"duration_ns":%}`,
+	`{"hop":"k","node":%,"NODE":%,"duration_ns":5}`,
 }
 
 // drawLog draws a log of a few forms, whose values are mostly the same.
@@ -91,7 +97,7 @@ func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
 func drawTable(t *rapid.T) string {
 	header := rapid.SampledFrom([]string{
 		"time,hop,duration_us,truncated,attempt", "time,chain_id,hop,duration_us", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
-		"x,start,end,hop,latency_ms", "hop\tduration_ms\tretry\tattempt",
+		"x,start,end,hop,latency_ms", "hop,pod,duration_us,node", "hop,instance,Instance,duration_ms", "hop\tduration_ms\tretry\tattempt",
 	}).Draw(t, "header")
 	columns := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == '\t' })
 	usual := rapid.SampledFrom([]string{"1", "false", "25", "x", ""})
@@ -120,6 +126,7 @@ func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
 func TestRowsOfAPlainHeaderArePlain(t *testing.T) {
 	for header, plain := range map[string]bool{
 		"time,chain_id,hop,duration_us,truncated,attempt": true, "hop,duration_ms,status": true, "hop,service,duration_ms": false, "hop,duration": false,
+		"hop,duration_us,host": true, "hop,duration_us,hostname,pod,node": true, "hop,duration_us,pod,POD": false,
 	} {
 		config := how{}.config(t)
 		d := newDelimited(config.Fields, plainColumns)
@@ -128,6 +135,8 @@ func TestRowsOfAPlainHeaderArePlain(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, header, d.shortFor(h).plain != nil, plain)
+		d.columns = ownerColumns
+		same(t, header+" with instances", d.shortFor(h).plain != nil, plain)
 	}
 }
 
@@ -139,7 +148,7 @@ func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
 	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		bothWays(t, how{format: "ndjson", columns: &plainColumns}, in)
-		bothWays(t, how{format: "ndjson", columns: &traceColumns}, in)
+		bothWays(t, how{format: "ndjson", columns: &ownerColumns}, in)
 		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
 		bothWays(t, how{format: "csv", columns: &plainColumns}, in)
 	})
@@ -155,19 +164,22 @@ func TestLinesOfOneLayoutArePlain(t *testing.T) {
 		"a status":  {`{"hop":"a","duration_ms":1.5,"status":200,"msg":"done","tags":{"a":[1,2]}}`, true},
 		"nested":    {`{"hop":"a","duration_ms":1,"http":{"response":{"status_code":200}},"rpc":{"grpc":{"status_code":0}}}`, true},
 		"a timeout": {`{"hop":"a","duration_ms":1,"timeout_ms":500,"retry":false,"attempt":2}`, true},
+		"a pod":     {`{"hop":"a","duration_ms":1,"kubernetes":{"pod_name":"a-1","host":"n-1"},"hostname":"n-1","node":{"id":7}}`, true},
 		"two hops":  {`{"hop":"a","service":"b","duration_ms":1}`, false},
 		"who cut":   {`{"hop":"a","duration_ms":1,"cut_by":null}`, false},
 	} {
-		config := how{}.config(t)
-		d := NewDecoder(config, newChecked(t), plainColumns, false)
-		defer d.Release()
-		_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), chunkSize)
-		d.Decode(chunks[0], (*spans.Batch).Release)
-		l := d.decoders[chunks[0].File.format].(*ndjson).layouts
-		if l.list[0] == nil || l.list[1] != nil {
-			t.Fatalf("%s: not one layout", name)
+		for _, columns := range []spans.Columns{plainColumns, ownerColumns} {
+			config := how{}.config(t)
+			d := NewDecoder(config, newChecked(t), columns, false)
+			defer d.Release()
+			_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), chunkSize)
+			d.Decode(chunks[0], (*spans.Batch).Release)
+			l := d.decoders[chunks[0].File.format].(*ndjson).layouts
+			if l.list[0] == nil || l.list[1] != nil {
+				t.Fatalf("%s: not one layout", name)
+			}
+			same(t, name, l.list[0].plain != nil, c.plain)
 		}
-		same(t, name, l.list[0].plain != nil, c.plain)
 	}
 }
 

@@ -52,7 +52,7 @@ func (o *output) link(rec *record, row *spans.Row, hop []byte) {
 	}
 	o.linkHop(rec, row, hop)
 	row.Digest = hash64(hash64(0, o.key), binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(row.Start)), uint64(row.Duration)))
-	row.Host = o.host(nil)
+	row.Host, row.Instance = o.host(nil), o.instance(o.spans, rec.instance())
 	row.Stratum = o.stratum(rec.get(Stratum).raw)
 }
 

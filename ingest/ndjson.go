@@ -76,7 +76,7 @@ func (d *ndjson) short(c *Chunk, data []byte, line, offset int64, s sink) int {
 	case plain != nil:
 		plain.row.Line, plain.row.Offset = line, offset
 		plain.accept(d.tally)
-		s.plain(&plain.row, plain.hop)
+		s.plain(&plain.row, plain.hop, plain.instance)
 		return n
 	}
 	hop, bad := d.attempts.row(&d.rec, &d.row)

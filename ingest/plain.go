@@ -22,6 +22,7 @@ const (
 	timePart             // the one that says when the attempt began or ended
 	tracePart
 	hopPart
+	instancePart
 	durationPart
 	timeoutPart
 	cutPart // the mark of truncation
@@ -47,6 +48,11 @@ func (a *attempts) partOf(key *keyInfo) (p part, ok bool) {
 		return clocked, true
 	case Hop:
 		return hopPart, true
+	case InstanceKey:
+		if a.columns.Has(spans.Instances) {
+			return instancePart, true
+		}
+		return passed, true
 	case Duration:
 		return durationPart, u.unit != NoUnitGiven
 	case Timeout:
@@ -91,9 +97,12 @@ func (f *plainField) counts() bool { return f.part >= durationPart && f.part < v
 type plain struct {
 	fields []plainField
 	// row is that of the record at hand; what plain records share stays in it.
-	row     spans.Row
-	hop     []byte
-	rounded bool
+	row spans.Row
+	hop []byte
+	// instance is nil where the records name none.
+	instance []byte
+	others   bool // there are other fields for it, which count where the best is empty
+	rounded  bool
 
 	markCounts, numberCounts bool // the rules are on, for the retry
 	units, marks, basis      uint8
@@ -113,13 +122,13 @@ func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
 	var has uint64
 	for _, key := range keys {
 		field, role, ok := a.plainField(key)
-		if !ok || has&role != 0 {
+		if !ok || has&role != 0 && role != 1<<InstanceKey {
 			return nil
 		}
 		has |= role
 		p.fields = append(p.fields, field)
 	}
-	if has&(1<<Hop) == 0 || has&(1<<Duration) == 0 {
+	if has&(1<<Hop) == 0 || has&(1<<Duration) == 0 || !p.oneInstance(keys) {
 		return nil
 	}
 	p.settle(a, has)
@@ -217,6 +226,9 @@ func (p *plain) other(at *plainField, kind valueKind, raw []byte) bool {
 	case hopPart:
 		p.hop = raw
 		return trimmed(raw)
+	case instancePart:
+		p.instance = instanceOf(kind, raw)
+		return !p.others || len(raw) > 0 && kind > null && kind != composite
 	case durationPart:
 		return p.readDuration(at, kind, raw)
 	case timeoutPart:

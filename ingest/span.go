@@ -360,7 +360,7 @@ func (r *spanReader) verdict() (v verdict, marked bool) {
 // judge says how the span ended and whether it is a retry.
 func (r *spanReader) judge() {
 	row := r.row
-	row.Stratum = r.sink.stratum(r.rec.get(Stratum).raw)
+	row.Stratum, row.Instance = r.sink.stratum(r.rec.get(Stratum).raw), r.sink.peer(r.peer())
 	if !row.HasDuration {
 		row.Outcome = spans.Unfinished
 		return

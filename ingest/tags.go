@@ -26,6 +26,10 @@ var tagCandidates = map[Role][]string{
 	SamplerType:     {"sampler.type"},
 	SamplerParam:    {"sampler.param"},
 	TraceState:      {"w3c.tracestate"},
+	// The nearest to the very process first. peer.service names no instance, but all
+	// of them.
+	InstanceKey: {"upstream_address", "network.peer.address", "net.sock.peer.addr", "net.peer.ip", "peer.ipv4", "peer.ipv6",
+		peerAddress, "peer.hostname", "net.peer.name", "server.address"},
 }
 
 // newTagFields builds the table of tags for the same settings and rules.

@@ -55,7 +55,7 @@ type spanRow struct {
 	End                     string // "truncated own"; "" for completed
 	Marked                  bool
 	Ties                    string // "async retry shifted"
-	Host                    string
+	Host, Peer              string
 	Shift                   time.Duration
 	Weight                  float64
 	Stratum                 string
@@ -165,7 +165,8 @@ type rowSink struct {
 }
 
 func (s *rowSink) attempt(*record, *spans.Row, []byte) { s.tally.acceptSpan() }
-func (s *rowSink) plain(*spans.Row, []byte)            {}
+func (s *rowSink) plain(*spans.Row, []byte, []byte)    {}
+func (s *rowSink) peer(name []byte) int32              { return s.host(name) }
 func (s *rowSink) stratum(name []byte) int32           { return s.host(name) }
 
 func (s *rowSink) host(name []byte) int32 {
@@ -179,7 +180,7 @@ func (s *rowSink) span(row *spans.Row, service, operation []byte, kind spans.Kin
 	r := spanRow{
 		Hop: hop.Name, Service: hop.Service, Operation: hop.Operation, Kind: hop.Kind.String(),
 		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,
-		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Shift: time.Duration(row.Shift),
+		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Peer: s.names[row.Instance], Shift: time.Duration(row.Shift),
 		Weight: row.Weight, Stratum: s.names[row.Stratum], Resolution: row.Resolution, Line: row.Line, Offset: row.Offset,
 		End: strings.TrimPrefix(ending(row.Outcome, row.CutBy, row.Failure), "completed"), Ties: tiesText(row.Ties),
 	}

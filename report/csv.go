@@ -77,6 +77,8 @@ func csvTable(r *Report) [][]string {
 		return ownerRows(r)
 	case r.Retries != nil:
 		return retryRows(r)
+	case r.Timeouts != nil:
+		return timeoutRows(r)
 	}
 	rows := [][]string{csvHeader()}
 	for i := range r.Hops {

@@ -52,7 +52,7 @@ func estimateNote(t *buckets.Tail) string {
 		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the wall; it sizes a canary and sets no timeout", rounded(*e.Value))
 	}
 	return fmt.Sprintf("estimate %s, by the most careful of %d models up to %s, if the tail goes on as below the wall (f %s); it sizes a canary and sets no timeout",
-		rounded(*e.Value), len(e.Models), rounded(*e.Bound), figure(e.F))
+		rounded(*e.Value), len(e.Models), rounded(*e.Bound), gateFigure(e.F))
 }
 
 func failing(e *quantile.Estimate, label string) (reasons []string) {
@@ -65,7 +65,7 @@ func failing(e *quantile.Estimate, label string) (reasons []string) {
 }
 
 func gateText(j quantile.Judgement, label string) string {
-	f := figure(j.Figure)
+	f := gateFigure(j.Figure)
 	switch j.Gate {
 	case quantile.EnoughExceedances:
 		return "only " + f + " completed attempts in its tail"
@@ -88,7 +88,7 @@ func gateText(j quantile.Judgement, label string) string {
 }
 
 func gateLimit(j quantile.Judgement) string {
-	limit := figure(j.Limit)
+	limit := gateFigure(j.Limit)
 	switch j.Gate {
 	case quantile.EnoughExceedances:
 		return "at least " + limit
@@ -100,8 +100,8 @@ func gateLimit(j quantile.Judgement) string {
 	return "below " + limit
 }
 
-// figure has three digits, more only where a whole number has more.
-func figure(f float64) string {
+// gateFigure has three digits, more only where a whole number has more.
+func gateFigure(f float64) string {
 	if f >= 1000 {
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	}

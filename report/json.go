@@ -21,9 +21,10 @@ type jsonReport struct {
 	Input         jsonInput `json:"input"`
 	Hops          []jsonHop `json:"hops,omitzero"` // absent if not asked for
 
-	Owner   *jsonOwner   `json:"owner,omitzero"`
-	Retries *jsonRetries `json:"retries,omitzero"`
-	Orphans *jsonOrphans `json:"orphans,omitzero"`
+	Owner    *jsonOwner    `json:"owner,omitzero"`
+	Retries  *jsonRetries  `json:"retries,omitzero"`
+	Orphans  *jsonOrphans  `json:"orphans,omitzero"`
+	Timeouts *jsonTimeouts `json:"timeouts,omitzero"`
 }
 
 type jsonInput struct {
@@ -81,7 +82,7 @@ func JSON(w io.Writer, r *Report, _ Options) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r), ownerJSON(r), retriesJSON(r), orphansJSON(r)}); err != nil {
+	if err := e.Encode(jsonReport{schemaVersion, inputJSON(r.Input), hopsJSON(r), ownerJSON(r), retriesJSON(r), orphansJSON(r), timeoutsJSON(r)}); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	_, err := w.Write(escapeHidden(b.Bytes()))

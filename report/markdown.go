@@ -16,7 +16,9 @@ func Markdown(w io.Writer, r *Report, _ Options) error {
 	markdownLines(&b, "**Warning:** ", p.warnings)
 	for _, t := range p.tables {
 		fmt.Fprintf(&b, "## %s\n\n", markdown(t.Title))
-		markdownTable(&b, t)
+		if len(t.Columns) > 0 {
+			markdownTable(&b, t)
+		}
 		markdownLines(&b, "", t.Caption)
 	}
 	markdownNotes(&b, p.notes.lines())

@@ -22,6 +22,7 @@ import (
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 // Report is everything one run found; sections that were not asked for are
@@ -33,6 +34,7 @@ type Report struct {
 	Orphans   *orphans.Result
 	Owner     *attribution.Result
 	Retries   *retries.Result
+	Timeouts  *timeouts.Result
 
 	Paths    []string // of the input files, by their index in rows
 	TraceURL string   // template of a trace's address, with {trace}; "" for none

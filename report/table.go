@@ -46,7 +46,9 @@ func newPage(r *Report) *page {
 	p.add(tailTable(r, &p.notes))
 	p.add(bucketTable(r))
 	p.add(wallTable(r))
-	p.intro = append(append(p.intro, ownerLines(r)...), append(retryLines(r), orphanLines(r)...)...)
+	for _, lines := range [...][]string{ownerLines(r), retryLines(r), orphanLines(r), timeoutLines(r)} {
+		p.intro = append(p.intro, lines...)
+	}
 	for _, t := range ownerTables(r, &p.notes) {
 		p.add(t)
 	}
@@ -56,12 +58,15 @@ func newPage(r *Report) *page {
 	for _, t := range orphanTables(r, &p.notes) {
 		p.add(t)
 	}
+	for _, t := range timeoutTables(r, &p.notes) {
+		p.add(t)
+	}
 	return p
 }
 
-// add leaves empty sections out.
+// add leaves empty sections out. One without columns is made of sentences.
 func (p *page) add(t Table) {
-	if len(t.Rows) > 0 {
+	if len(t.Rows) > 0 || len(t.Columns) == 0 && len(t.Caption) > 0 {
 		p.tables = append(p.tables, t)
 	}
 }

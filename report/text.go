@@ -53,6 +53,16 @@ func (t *textWriter) page(p *page) {
 
 func (t *textWriter) section(s Table) {
 	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, Visible(s.Title)))
+	if len(s.Columns) > 0 {
+		t.grids(s)
+	}
+	for _, line := range s.Caption {
+		t.paragraph(gap, line)
+	}
+}
+
+// grids draws a table, in parts where it is too wide.
+func (t *textWriter) grids(s Table) {
 	for i, g := range t.fit(s) {
 		if i > 0 {
 			t.buf.WriteByte('\n')
@@ -61,9 +71,6 @@ func (t *textWriter) section(s Table) {
 	}
 	if len(s.Caption) > 0 {
 		t.buf.WriteByte('\n')
-	}
-	for _, line := range s.Caption {
-		t.paragraph(gap, line)
 	}
 }
 

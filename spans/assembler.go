@@ -223,6 +223,9 @@ func (s *Span) fill(b *Batch, i int) {
 	if b.Stratum != nil {
 		s.Stratum = b.Stratum[i]
 	}
+	if b.Instance != nil {
+		s.Instance = b.Instance[i]
+	}
 	if b.Resolution != nil {
 		s.Resolution = b.Resolution[i]
 	}

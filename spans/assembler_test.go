@@ -20,7 +20,8 @@ func drawForest(rt *rapid.T) []testSpan {
 			start: rapid.IntRange(0, 9).Draw(rt, "start"), kind: Kind(rapid.IntRange(1, 5).Draw(rt, "kind")),
 			outcome: Outcome(rapid.IntRange(0, 3).Draw(rt, "outcome")), digest: rapid.IntRange(1, 5).Draw(rt, "digest"),
 			hop: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "hop"), host: rapid.SampledFrom([]string{"", "n1", "n2"}).Draw(rt, "host"),
-			file: rapid.IntRange(0, 2).Draw(rt, "file"), line: rapid.IntRange(1, 50).Draw(rt, "line"),
+			instance: rapid.SampledFrom([]string{"", "p1", "p2"}).Draw(rt, "instance"),
+			file:     rapid.IntRange(0, 2).Draw(rt, "file"), line: rapid.IntRange(1, 50).Draw(rt, "line"),
 			noStart: rapid.IntRange(0, 9).Draw(rt, "start missing") == 0, noEnd: rapid.IntRange(0, 9).Draw(rt, "end missing") == 0,
 			retry: rapid.IntRange(0, 5).Draw(rt, "retry") == 0, textual: rapid.SampledFrom([]string{"", "", "", "s-1", "s-2"}).Draw(rt, "text"),
 		}
@@ -37,7 +38,7 @@ type whole struct {
 	Name                        string
 	Spans                       []Span
 	Hops                        []Hop
-	Hosts, SpanNames            []string
+	Hosts, Instances, SpanNames []string
 	Parents, Roots, Missing, Of []int32
 	Children                    [][]int32
 	Duplicates, Cycles          int
@@ -53,10 +54,10 @@ func wholeOf(t *Trace) whole {
 	}
 	for i, s := range t.Spans {
 		w.Hops = append(w.Hops, t.Hops[s.Hop])
-		w.Hosts = append(w.Hosts, t.Hosts[s.Host])
+		w.Hosts, w.Instances = append(w.Hosts, t.Hosts[s.Host]), append(w.Instances, t.Instances[s.Instance])
 		w.SpanNames = append(w.SpanNames, t.SpanName(int32(i)))
 		w.Children = append(w.Children, indices(t.Children(int32(i))))
-		s.Hop, s.Host = 0, 0
+		s.Hop, s.Host, s.Instance = 0, 0, 0
 		w.Spans = append(w.Spans, s)
 	}
 	return w
@@ -169,7 +170,7 @@ func inOrder(a, b testSpan) int {
 	return compare.Or(
 		compare.Compare(start(a), start(b)), compare.Compare(a.spanID(), b.spanID()), compare.Compare(a.digestValue(), b.digestValue()),
 		compare.Compare(a.parent, b.parent), compare.Compare(hop(a), hop(b)), compare.Compare(duration(a), duration(b)),
-		compare.Compare(a.host, b.host), compare.Compare(a.outcome, b.outcome), compare.Compare(a.ties, b.ties),
+		compare.Compare(a.host, b.host), compare.Compare(a.instance, b.instance), compare.Compare(a.outcome, b.outcome), compare.Compare(a.ties, b.ties),
 		compare.Compare(flags(a), flags(b)), compare.Compare(a.file, b.file), compare.Compare(a.line, b.line))
 }
 

@@ -20,6 +20,7 @@ type Batch struct {
 	File         []int32
 	Line, Offset []int64
 	Resolution   []uint8
+	Instance     []int32 // index into Instances, 0 for none
 
 	// Of Links.
 	TraceHi, TraceLo, Span, Parent, Digest []uint64
@@ -28,10 +29,11 @@ type Batch struct {
 	Host                                   []int32 // index into Hosts
 	Ties                                   []uint8 // Ties
 
-	// Hops, Strata and Hosts are those seen so far. Lineage tells builders
+	// Hops, Strata, Hosts and Instances are those seen so far. Lineage tells builders
 	// apart: while it stays the same, an index keeps its meaning.
 	Hops          []Hop
 	Strata, Hosts []string
+	Instances     []string
 	Lineage       *Builder
 
 	record        arrow.Record
@@ -45,7 +47,7 @@ type Batch struct {
 }
 
 func newBatch(rec arrow.Record, b *Builder) *Batch {
-	t := &Batch{record: rec, Hops: b.hops.list, Strata: b.strata.names, Hosts: b.hosts.names, Lineage: b}
+	t := &Batch{record: rec, Hops: b.hops.list, Strata: b.strata.names, Hosts: b.hosts.names, Instances: b.instances.names, Lineage: b}
 	for i, f := range rec.Schema().Fields() {
 		t.bind(f.Name, rec.Column(i))
 	}
@@ -95,6 +97,8 @@ func (t *Batch) bindOptional(name string, a arrow.Array) {
 		t.attempt = a.(*array.Int64)
 	case "resolution":
 		t.Resolution = a.(*array.Uint8).Uint8Values()
+	case "instance":
+		t.Instance = indices(a)
 	default:
 		t.bindLink(name, a)
 	}

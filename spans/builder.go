@@ -14,6 +14,7 @@ const BatchRows = 16 << 10
 type Row struct {
 	Hop         int32 // from Builder.Hop
 	Stratum     int32 // from Builder.Stratum
+	Instance    int32 // from Builder.Instance; 0: none
 	Outcome     Outcome
 	CutBy       CutBy
 	Failure     Failure
@@ -57,12 +58,15 @@ type Builder struct {
 	hops    *hopTable
 	strata  *Dictionary
 	hosts   *Dictionary
-	rows    int
-	ready   bool // buffers are reserved
+	// instances has the name "", none, at 0.
+	instances *Dictionary
+	rows      int
+	ready     bool // buffers are reserved
 
 	hop, file, stratum      fixed[int32]
 	duration, line, offset  fixed[int64]
-	timeout, start, attempt sparse
+	timeout, start, attempt sparse[int64]
+	instance                sparse[int32]
 	outcome, cutBy, failure fixed[uint8]
 	resolution              fixed[uint8]
 	retry, marked           flags
@@ -80,11 +84,12 @@ type Builder struct {
 
 // NewBuilder returns a builder of batches with the given optional columns.
 func NewBuilder(mem memory.Allocator, c Columns) *Builder {
-	b := &Builder{mem: mem, pool: newRecycler(mem), columns: c, schema: Schema(c), hops: newHopTable(), strata: newDictionary(), hosts: newDictionary()}
+	b := &Builder{mem: mem, pool: newRecycler(mem), columns: c, schema: Schema(c), hops: newHopTable(), strata: newDictionary(), hosts: newDictionary(), instances: newDictionary()}
+	b.instances.Index(nil)
 	b.file.kind = arrow.PrimitiveTypes.Int32
 	b.start.kind = instantType
 	b.weight.kind = arrow.PrimitiveTypes.Float64
-	for _, c := range []*fixed[int32]{&b.hop, &b.stratum, &b.service, &b.operation, &b.kind, &b.host} {
+	for _, c := range []*fixed[int32]{&b.hop, &b.stratum, &b.service, &b.operation, &b.kind, &b.host, &b.instance.fixed} {
 		c.kind = dictionaryType
 	}
 	for _, c := range []*fixed[int64]{&b.duration, &b.timeout.fixed, &b.line, &b.offset, &b.attempt.fixed, &b.shift} {
@@ -121,6 +126,19 @@ func (b *Builder) SpanHop(key []byte, describe func() Hop) int32 {
 
 // Host returns the index of a host, process or instance.
 func (b *Builder) Host(name []byte) int32 { return b.hosts.Index(name) }
+
+// MostInstances is how many instances there may be. A field with more names
+// something else, such as the request, and would fill the memory.
+const MostInstances = 1 << 16
+
+// Instance returns the index of an instance, 0 for the empty name. After one more
+// than MostInstances, which shows that they are too many, new ones are 0 too.
+func (b *Builder) Instance(name []byte) int32 {
+	if len(name) == 0 {
+		return 0
+	}
+	return b.instances.within(name, MostInstances+2)
+}
 
 // Stratum returns the index of a stratum's name.
 func (b *Builder) Stratum(name []byte) int32 { return b.strata.Index(name) }
@@ -180,6 +198,9 @@ func (b *Builder) appendOptional(r *Row) {
 	if b.columns.Has(Resolutions) {
 		b.resolution.set(i, r.Resolution)
 	}
+	if b.columns.Has(Instances) && r.Instance != 0 {
+		b.instance.set(i, r.Instance)
+	}
 }
 
 func (b *Builder) appendLink(i int, r *Row) {
@@ -221,6 +242,7 @@ func (b *Builder) Release() {
 	b.hops.release()
 	b.strata.release()
 	b.hosts.release()
+	b.instances.release()
 	b.pool.close()
 	b.rows, b.ready = 0, false
 }
@@ -249,6 +271,9 @@ func (b *Builder) all() []column {
 	}
 	if b.columns.Has(Resolutions) {
 		cols = append(cols, &b.resolution)
+	}
+	if b.columns.Has(Instances) {
+		cols = append(cols, &b.instance)
 	}
 	return cols
 }
@@ -282,8 +307,10 @@ func (b *Builder) array(c column) arrow.Array {
 		d = c.data(b.rows, nil)
 	case *fixed[float64]:
 		d = c.data(b.rows, nil)
-	case *sparse:
-		d = c.data(b.rows)
+	case *sparse[int64]:
+		d = c.data(b.rows, nil)
+	case *sparse[int32]:
+		d = c.data(b.rows, b.instances.data(b.mem))
 	case *flags:
 		d = c.data(b.rows)
 	case *blobs:

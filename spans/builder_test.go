@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const everything = Traces | Starts | Positions | Strata | Attempts | Links | Resolutions
+const everything = Traces | Starts | Positions | Strata | Attempts | Links | Resolutions | Instances
 
 // checked returns an allocator that fails the test if memory is left over.
 func checked(t testing.TB) memory.Allocator {
@@ -22,7 +22,7 @@ func TestBatchGivesBackEveryField(t *testing.T) {
 	b := NewBuilder(checked(t), everything)
 	defer b.Release()
 	full := Row{
-		Hop: b.Hop([]byte("orders")), Stratum: b.Stratum([]byte("eu")), Outcome: Truncated, CutBy: Own,
+		Hop: b.Hop([]byte("orders")), Stratum: b.Stratum([]byte("eu")), Instance: b.Instance([]byte("10.0.0.7")), Outcome: Truncated, CutBy: Own,
 		Resolution: 3, Retry: true, Marked: true, HasDuration: true, HasTimeout: true, HasStart: true, HasAttempt: true,
 		File: 7, Duration: 300_068_000, Timeout: 300e6, Start: -5, Attempt: 2, Line: 9, Offset: 1 << 40, Trace: []byte("t1"),
 		Link: Link{
@@ -46,13 +46,32 @@ func TestBatchGivesBackEveryField(t *testing.T) {
 	if got.Hops[got.Hop[0]].Name != "orders" || got.Strata[got.Stratum[0]] != "eu" {
 		t.Errorf("names: hop %q, stratum %q", got.Hops[got.Hop[0]], got.Strata[got.Stratum[0]])
 	}
+	if got.Instances[got.Instance[0]] != "10.0.0.7" || got.Instances[got.Instance[1]] != "" {
+		t.Errorf("instances: %d and %d of %q", got.Instance[0], got.Instance[1], got.Instances)
+	}
+	if column := got.Record().Column(got.Record().Schema().FieldIndices("instance")[0]); column.NullN() != 1 || column.IsNull(0) {
+		t.Errorf("instances: %v", column)
+	}
+}
+
+func TestInstancesThatAreTooManyHaveNoNumber(t *testing.T) {
+	b := NewBuilder(checked(t), Instances)
+	defer b.Release()
+	for i := range MostInstances + 1 {
+		if got := b.Instance(fmt.Append(nil, "request-", i)); got != int32(i)+1 {
+			t.Fatalf("instance %d has the number %d", i, got)
+		}
+	}
+	if known, more := b.Instance([]byte("request-7")), b.Instance([]byte("one more")); known != 8 || more != 0 {
+		t.Errorf("a known one has the number %d, one too many %d", known, more)
+	}
 }
 
 // rowOf reads a row back through the batch's public face.
 func rowOf(b *Batch, i int) Row {
 	r := Row{
 		Hop: b.Hop[i], Stratum: b.Stratum[i], Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
-		Resolution: b.Resolution[i], Retry: b.Retry(i), Marked: b.Marked(i), HasDuration: b.HasDuration(i), HasTimeout: b.HasTimeout(i),
+		Instance: b.Instance[i], Resolution: b.Resolution[i], Retry: b.Retry(i), Marked: b.Marked(i), HasDuration: b.HasDuration(i), HasTimeout: b.HasTimeout(i),
 		File: b.File[i], Duration: b.Duration[i], Timeout: b.Timeout[i], Line: b.Line[i], Offset: b.Offset[i], Trace: b.Trace(i),
 	}
 	r.Link = Link{

@@ -84,27 +84,27 @@ func (b *validity) release() {
 
 // sparse is a column of integers that are null unless they are set: where a
 // source never tells them, a row costs nothing.
-type sparse struct {
-	fixed[int64]
+type sparse[T int32 | int64] struct {
+	fixed[T]
 	given int // values set
 }
 
-func (c *sparse) reserve(mem memory.Allocator, rows int) {
+func (c *sparse[T]) reserve(mem memory.Allocator, rows int) {
 	c.fixed.reserve(mem, rows)
 	clear(c.values)
 	c.valid.none(mem, rows)
 	c.given = 0
 }
 
-func (c *sparse) set(row int, v int64) {
+func (c *sparse[T]) set(row int, v T) {
 	c.values[row] = v
 	bitutil.SetBit(c.valid.buffer.Bytes(), row)
 	c.given++
 }
 
-func (c *sparse) data(rows int) *array.Data {
+func (c *sparse[T]) data(rows int, dict *array.Data) *array.Data {
 	c.valid.nulls = rows - c.given
-	return c.fixed.data(rows, nil)
+	return c.fixed.data(rows, dict)
 }
 
 // flags is a column of booleans being filled.

@@ -2,6 +2,7 @@ package spans
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 type Dictionary struct {
 	index map[string]int32
 	names []string
+	// near holds names that were found, each at a spot of its own, as in hopTable.
+	near [256]found
 	// The array of the first `made` names, made again only after growth.
 	array arrow.Array
 	made  int
@@ -24,10 +27,26 @@ func newDictionary() *Dictionary { return &Dictionary{index: map[string]int32{}}
 
 // Index returns the index of name, adding it where it is new. The bytes are
 // copied; two names are the same only if all their bytes are.
-func (d *Dictionary) Index(name []byte) int32 {
-	if i, ok := d.index[string(name)]; ok {
-		return i
+func (d *Dictionary) Index(name []byte) int32 { return d.within(name, math.MaxInt32) }
+
+// within is Index for a dictionary of at most so many names: a new one beyond is 0.
+func (d *Dictionary) within(name []byte, most int) int32 {
+	near := &d.near[spot(name)]
+	if near.key == string(name) && len(name) > 0 {
+		return near.at
 	}
+	i, ok := d.index[string(name)]
+	switch {
+	case !ok && len(d.names) >= most:
+		return 0
+	case !ok:
+		i = d.add(name)
+	}
+	*near = found{d.names[i], i}
+	return i
+}
+
+func (d *Dictionary) add(name []byte) int32 {
 	s := strings.Clone(string(name))
 	i := int32(len(d.names))
 	d.index[s] = i
@@ -72,7 +91,7 @@ type hopTable struct {
 
 type found struct {
 	key string
-	hop int32
+	at  int32
 }
 
 func newHopTable() *hopTable { return &hopTable{index: map[string]int32{}} }
@@ -81,7 +100,7 @@ func newHopTable() *hopTable { return &hopTable{index: map[string]int32{}} }
 func (t *hopTable) find(key []byte) (int32, bool) {
 	near := &t.near[spot(key)]
 	if near.key == string(key) && len(key) > 0 {
-		return near.hop, true
+		return near.at, true
 	}
 	i, ok := t.index[string(key)]
 	if ok {

@@ -46,3 +46,12 @@ func (i Interval) Holds(o Interval) (held, byTimes bool) {
 	most := slack + i.Grain() + o.Grain()
 	return late >= -most && o.Duration-i.Duration <= most-late, true
 }
+
+// Distance returns to less from in ns, -1 where that is more than any int64 holds
+// or to comes before from.
+func Distance(from, to int64) int64 {
+	if to < from || to-from < 0 {
+		return -1
+	}
+	return to - from
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // A fragment is spans of one trace that came together, packed: about 35 bytes a
-// span instead of 104, so that little memory holds many and a file costs little.
+// span instead of 112, so that little memory holds many and a file costs little.
 // It stands for itself, wherever it is moved.
 //
 // Its head is fixed: the trace id, the length of all in bytes, how many spans.
@@ -77,7 +77,7 @@ func (p *packer) add(s *Span, text []byte) {
 	w.put(zigzag(s.Line - old.Line))
 	w.put(zigzag(s.Offset - old.Offset))
 	w.put(uint64(uint32(s.Hop)))
-	w.put(uint64(uint32(s.Host)))
+	w.put(uint64(uint32(s.Host)) | uint64(uint32(s.Instance))<<32) // most have none
 	w.put(s.bytes() ^ old.bytes())
 	control := w.widths
 	control |= p.rare(&w, s)
@@ -208,7 +208,8 @@ func (u *unpacker) next(s *Span) (text []byte) {
 	s.Line = old.Line + unzigzag(u.lane(control>>8))
 	s.Offset = old.Offset + unzigzag(u.lane(control>>12))
 	s.Hop = int32(u.lane(control >> 16))
-	s.Host = int32(u.lane(control >> 20))
+	places := u.lane(control >> 20)
+	s.Host, s.Instance = int32(places), int32(places>>32)
 	s.setBytes(old.bytes() ^ u.lane(control>>24))
 	s.Timeout, s.Shift, s.Weight, s.Stratum, s.File = 0, 0, old.Weight, old.Stratum, old.File
 	if control&hasRare != 0 {

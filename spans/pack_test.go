@@ -41,6 +41,7 @@ func arbitrarySpan(r *rand.Rand, before Span) Span {
 		s.Parent = before.Parent
 	}
 	if r.IntN(2) == 0 {
+		s.Instance = int32(edge())
 		s.Timeout, s.Shift, s.Weight, s.Stratum, s.File = int64(edge()), int64(edge()), float64(edge()), int32(edge()), int32(edge())
 	}
 	return s

@@ -6,7 +6,7 @@ import "github.com/apache/arrow/go/v15/arrow"
 // reads costs time on every row, so a command asks for what it needs. Hop,
 // duration, outcome, cut_by, failure, retry, marked, timeout and trace are
 // always there; trace and start are null where the decoder left them out.
-type Columns uint8
+type Columns uint16
 
 const (
 	// Traces asks for the trace id of every row, not only of those that were
@@ -28,6 +28,10 @@ const (
 	// Resolutions adds the power of ten, in nanoseconds, of the last digit
 	// that the source wrote.
 	Resolutions
+	// Instances adds the instance that an attempt went to, where the source names
+	// one: the peer of a call, the pod or host of a line. The host of Links says
+	// whose clock a span was measured by; this does not.
+	Instances
 )
 
 // Has reports whether all of want are selected.
@@ -90,6 +94,9 @@ func Schema(c Columns) *arrow.Schema {
 	}
 	if c.Has(Resolutions) {
 		fields = append(fields, arrow.Field{Name: "resolution", Type: arrow.PrimitiveTypes.Uint8})
+	}
+	if c.Has(Instances) {
+		fields = append(fields, arrow.Field{Name: "instance", Type: dictionaryType, Nullable: true})
 	}
 	return arrow.NewSchema(fields, nil)
 }

@@ -280,15 +280,15 @@ func TestMisuseIsAnError(t *testing.T) {
 }
 
 func TestIndicesWithoutANameAreAnError(t *testing.T) {
-	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}} {
+	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}, {Instance: 1}, {Instance: -1}} {
 		a := newTestAssembler(t, AssemblerConfig{})
-		b := NewBuilder(memory.DefaultAllocator, Links|Strata)
+		b := NewBuilder(memory.DefaultAllocator, Links|Strata|Instances)
 		defer b.Release()
 		b.Hop([]byte("h"))
 		b.Append(&r)
 		batch := b.Batch()
 		if err := a.Worker(0).Add(batch); err == nil {
-			t.Errorf("hop %d, host %d, stratum %d: no error", r.Hop, r.Host, r.Stratum)
+			t.Errorf("hop %d, host %d, stratum %d, instance %d: no error", r.Hop, r.Host, r.Stratum, r.Instance)
 		}
 		batch.Release()
 	}
@@ -299,7 +299,7 @@ func TestIndicesWithoutANameAreAnError(t *testing.T) {
 func TestTablesAreJoined(t *testing.T) {
 	a := newTestAssembler(t, AssemblerConfig{Workers: 2})
 	mem := memory.DefaultAllocator
-	one, two := NewBuilder(mem, Links|Strata|Resolutions), NewBuilder(mem, Links)
+	one, two := NewBuilder(mem, Links|Strata|Resolutions|Instances), NewBuilder(mem, Links)
 	defer one.Release()
 	defer two.Release()
 	row := func(b *Builder, id int, hop, host, stratum string) *Batch {
@@ -308,7 +308,7 @@ func TestTablesAreJoined(t *testing.T) {
 			r.Host = b.Host([]byte(host))
 		}
 		if stratum != "" {
-			r.Stratum = b.Stratum([]byte(stratum))
+			r.Stratum, r.Instance = b.Stratum([]byte(stratum)), b.Instance([]byte("pod-"+stratum))
 		}
 		b.Append(&r)
 		return b.Batch()
@@ -324,9 +324,9 @@ func TestTablesAreJoined(t *testing.T) {
 	tr := collect(t, a, 1)[0]
 	var got []string
 	for i, s := range tr.Spans {
-		got = append(got, fmt.Sprintf("%d %s %q %q %d", s.ID, tr.HopOf(int32(i)).Name, tr.Hosts[s.Host], tr.Strata[s.Stratum], s.Resolution))
+		got = append(got, fmt.Sprintf("%d %s %q %q %q %d", s.ID, tr.HopOf(int32(i)).Name, tr.Hosts[s.Host], tr.Strata[s.Stratum], tr.Instances[s.Instance], s.Resolution))
 	}
-	want := []string{`1 b "n2" "eu" 3`, `2 a "n1" "us" 3`, `3 c "" "" 0`, `4 a "n2" "" 0`}
+	want := []string{`1 b "n2" "eu" "pod-eu" 3`, `2 a "n1" "us" "pod-us" 3`, `3 c "" "" "" 0`, `4 a "n2" "" "" 0`}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}

@@ -27,19 +27,20 @@ func (t *table[K]) add(k K) (int32, bool) {
 }
 
 // renaming says under which index a table's values stand in another table.
-type renaming struct{ hops, hosts, strata []int32 }
+type renaming struct{ hops, hosts, strata, instances []int32 }
 
 // tables are the names that spans refer to.
 type tables struct {
-	hops          table[Hop]
-	hosts, strata table[string]
+	hops                     table[Hop]
+	hosts, strata, instances table[string]
 }
 
-// newTables returns tables whose host and stratum 0 are none.
+// newTables returns tables whose host, stratum and instance 0 are none.
 func newTables() *tables {
 	var t tables
 	t.hosts.add("")
 	t.strata.add("")
+	t.instances.add("")
 	return &t
 }
 
@@ -70,15 +71,17 @@ func (t *tables) learn(r *renaming, b *Batch) (grown int64) {
 	}
 	r.hosts = names(&t.hosts, r.hosts, b.Hosts)
 	r.strata = names(&t.strata, r.strata, b.Strata)
+	r.instances = names(&t.instances, r.instances, b.Instances)
 	return grown
 }
 
 // apply renames a span's indices.
 func (r *renaming) apply(s *Span) {
 	s.Hop, s.Host, s.Stratum = r.hops[s.Hop], at(r.hosts, s.Host), at(r.strata, s.Stratum)
+	s.Instance = at(r.instances, s.Instance)
 }
 
-// at returns 0, none, where the input knows no hosts or strata.
+// at returns 0, none, where the input knows no names.
 func at(list []int32, i int32) int32 {
 	if len(list) == 0 {
 		return 0
@@ -97,6 +100,9 @@ func (r *renaming) check(s *Span) error {
 	if uint32(s.Stratum) >= uint32(max(1, len(r.strata))) {
 		return fmt.Errorf("stratum %d of %d", s.Stratum, len(r.strata))
 	}
+	if uint32(s.Instance) >= uint32(max(1, len(r.instances))) {
+		return fmt.Errorf("instance %d of %d", s.Instance, len(r.instances))
+	}
 	return nil
 }
 
@@ -109,12 +115,16 @@ func mergeTables(all []*tables) (tables, []renaming) {
 		merged.hops.list = append(merged.hops.list, t.hops.list...)
 		merged.hosts.list = append(merged.hosts.list, t.hosts.list...)
 		merged.strata.list = append(merged.strata.list, t.strata.list...)
+		merged.instances.list = append(merged.instances.list, t.instances.list...)
 	}
 	merged.hops.sort(compareHops)
 	merged.hosts.sort(cmp.Compare[string])
 	merged.strata.sort(cmp.Compare[string])
+	merged.instances.sort(cmp.Compare[string])
 	for i, t := range all {
-		renamings[i] = renaming{merged.hops.places(&t.hops), merged.hosts.places(&t.hosts), merged.strata.places(&t.strata)}
+		renamings[i] = renaming{
+			merged.hops.places(&t.hops), merged.hosts.places(&t.hosts), merged.strata.places(&t.strata), merged.instances.places(&t.instances),
+		}
 	}
 	return merged, renamings
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Span is one span of a whole trace: 104 bytes without pointers. Where Flags
+// Span is one span of a whole trace: 112 bytes without pointers. Where Flags
 // do not say that a time is there, it is 0.
 type Span struct {
 	ID, Parent                      SpanID
@@ -17,6 +17,7 @@ type Span struct {
 	Hop                             int32 // index into Trace.Hops
 	Host                            int32 // index into Trace.Hosts
 	Stratum                         int32 // index into Trace.Strata
+	Instance                        int32 // index into Trace.Instances, 0 for none
 	File                            int32
 	Outcome                         Outcome
 	CutBy                           CutBy
@@ -116,6 +117,7 @@ func compareContent(a, b *Span) int {
 		cmp.Compare(math.Float64bits(a.Weight), math.Float64bits(b.Weight)),
 		cmp.Compare(a.Host, b.Host),
 		cmp.Compare(a.Stratum, b.Stratum),
+		cmp.Compare(a.Instance, b.Instance),
 		cmp.Compare(a.Outcome, b.Outcome),
 		cmp.Compare(a.CutBy, b.CutBy),
 		cmp.Compare(a.Failure, b.Failure),
@@ -146,6 +148,7 @@ type Trace struct {
 
 	Hops          []Hop
 	Hosts, Strata []string
+	Instances     []string
 
 	// Duplicates is how many exact duplicates were dropped: same id, parent,
 	// digest and hop.

@@ -39,7 +39,7 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 	var wg sync.WaitGroup
 	for w := range workers {
 		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(workers)}}
-		v.trace.Hops, v.trace.Hosts, v.trace.Strata = merged.hops.list, merged.hosts.list, merged.strata.list
+		v.trace = Trace{Hops: merged.hops.list, Hosts: merged.hosts.list, Strata: merged.strata.list, Instances: merged.instances.list}
 		v.visit = func(t *Trace) error { return visit(w, t) }
 		wg.Go(func() {
 			if err := v.run(&next); err != nil {
@@ -221,7 +221,7 @@ func (v *visitor) fragments(p piece, visit func(fragment) error) error {
 // release lets go of all buffers.
 func (v *visitor) release() {
 	t := &v.trace
-	v.trace = Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata}
+	v.trace = Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata, Instances: t.Instances}
 	v.entries, v.ends, v.loaded = nil, nil, nil
 	v.quota.drop()
 }

@@ -23,7 +23,7 @@ type testSpan struct {
 	retry              bool
 	digest             int // 0: made of id and start
 	noStart, noEnd     bool
-	host               string
+	host, instance     string
 	file, line         int
 	traceText, textual string // texts of ids that are no number
 }
@@ -68,7 +68,7 @@ func (s testSpan) append(b *Builder) {
 	r := Row{
 		Hop:     b.SpanHop(fmt.Append(nil, h), func() Hop { return h }),
 		Outcome: s.outcome, Start: int64(s.start), HasStart: !s.noStart, Duration: int64(s.end - s.start), HasDuration: !s.noEnd,
-		Retry: s.retry, File: int32(s.file), Line: int64(s.line), Trace: []byte(s.traceText),
+		Retry: s.retry, File: int32(s.file), Line: int64(s.line), Trace: []byte(s.traceText), Instance: b.Instance([]byte(s.instance)),
 		Link: Link{
 			TraceID: s.traceID(), Span: s.spanID(), Parent: SpanID(s.parent), Ties: s.ties,
 			Host: b.Host([]byte(s.host)), Digest: s.digestValue(), SpanText: []byte(s.textual),
@@ -85,7 +85,7 @@ func (s testSpan) append(b *Builder) {
 
 // batchOf makes one batch of the spans, from a builder of its own.
 func batchOf(mem memory.Allocator, list ...testSpan) *Batch {
-	b := NewBuilder(mem, Links|Positions)
+	b := NewBuilder(mem, Links|Positions|Instances)
 	defer b.Release()
 	for _, s := range list {
 		s.append(b)

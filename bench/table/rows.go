@@ -55,6 +55,8 @@ func (l *lab) rows() []row {
 		{"the same, peak memory", 96, 48, mebibytes, peak("quantiles", jaeger)},
 		{"one Jaeger document, `orphans`", 300, 700, throughput, speed("orphans", jaeger)},
 		{"the same, peak memory", 96, 0, mebibytes, peak("orphans", jaeger)},
+		{"one Jaeger document, `owner`", 250, 0, throughput, speed("owner", jaeger)},
+		{"the same, peak memory", 96, 0, mebibytes, peak("owner", jaeger)},
 		{"OTLP lines of the same spans, `quantiles`", 250, 700, throughput, speed("quantiles", otlp)},
 		{"the same, the spans of 1,000 traces mixed", 250, 700, throughput, speed("quantiles", mixed)},
 		{"one worker / two workers, NDJSON, wall", 1.4, 1.7, times, ratio("quantiles", 1, hops)},

@@ -91,7 +91,7 @@ func TestEveryRowHasAFigureOrSaysWhyNot(t *testing.T) {
 	for _, c := range []struct {
 		write          func(*lab, io.Writer) error
 		rows, absences int
-	}{{writeRows, 17, 5}, {writePeers, 21, 21}, {writeGrowth, 18, 0}} {
+	}{{writeRows, 19, 5}, {writePeers, 21, 21}, {writeGrowth, 18, 0}} {
 		var text bytes.Buffer
 		if err := c.write(&l, &text); err != nil {
 			t.Error(err)

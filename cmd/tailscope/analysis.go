@@ -1,15 +1,18 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/orphans"
-	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 // sections are the parts of the report that a command asks for.
@@ -20,9 +23,18 @@ const (
 	sectionOrphans
 	sectionOwner
 	sectionRetries
+	sectionTimeouts
 )
 
 func (s sections) has(want sections) bool { return s&want == want }
+
+// needs are the sections with those whose findings they rest on.
+func (s sections) needs() sections {
+	if s.has(sectionTimeouts) {
+		s |= sectionOrphans | sectionOwner | sectionRetries
+	}
+	return s
+}
 
 // analysis is what one worker collects; the workers' are merged at the end.
 type analysis struct {
@@ -33,20 +45,45 @@ type analysis struct {
 	orphans          *orphans.Watch     // nil where nobody asked
 	owner            *attribution.Watch // the same
 	retries          *retries.Watch     // the same
+	calls            *callgraph.Watch   // the same
 }
 
 func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	a := &analysis{set: buckets.NewClasses(c), watch: new(sampling.Watch)}
-	if p.sections.has(sectionOrphans) {
+	needs, owner := p.sections.needs(), p.owner.watch
+	if needs.has(sectionTimeouts) {
+		a.calls = callgraph.NewWatch(p.calls)
+		owner.EachChain = a.calls.AddChain
+	}
+	if needs.has(sectionOrphans) {
 		a.orphans = orphans.NewWatch(p.orphans)
 	}
-	if p.sections.has(sectionOwner) {
-		a.owner = attribution.NewWatch(p.owner.watch)
+	if needs.has(sectionOwner) {
+		a.owner = attribution.NewWatch(owner)
 	}
-	if p.sections.has(sectionRetries) {
+	if needs.has(sectionRetries) {
 		a.retries = retries.NewWatch(p.retries)
 	}
 	return a
+}
+
+// err returns the first error of the files that hold what memory does not.
+func (a *analysis) err() error {
+	if a.calls != nil {
+		if err := a.calls.Err(); err != nil {
+			return err
+		}
+	}
+	return a.set.Err()
+}
+
+// close deletes these files. One that cannot be removed is in the temporary folder,
+// and the report stands.
+func (a *analysis) close() {
+	_ = a.set.Close()
+	if a.calls != nil {
+		_ = a.calls.Close()
+	}
 }
 
 // addTrace looks at a whole trace: retries and cuts from below are marked first,
@@ -70,6 +107,9 @@ func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	}
 	if a.retries != nil {
 		a.retries.Add(t)
+	}
+	if a.calls != nil {
+		a.calls.Add(t)
 	}
 }
 
@@ -110,6 +150,9 @@ func (a *analysis) merge(o *analysis) {
 	if a.retries != nil {
 		a.retries.Merge(o.retries)
 	}
+	if a.calls != nil {
+		a.calls.Merge(o.calls)
+	}
 }
 
 // report puts the results together.
@@ -122,19 +165,17 @@ func (p *plan) report(f *found) *report.Report {
 	describeTraces(&r.Input, f, verdict)
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
 	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
-	hops := f.set.Results(buckets.Query{
-		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
-		Biased: verdict.Kind == sampling.Biased, Weighted: verdict.Weighted, NoEstimate: p.noEstimate,
-	})
+	q := p.bucketsQuery(f, verdict)
+	hops := f.set.Results(q)
 	if f.orphans != nil {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})
 		found.Inferred = f.nested > 0 && found.Checkable
 		r.Orphans = &found
 		if verdict.Kind != sampling.Biased {
-			f.addServerSide(hops, p.quantiles)
+			f.addServerSide(hops, q)
 		}
 	}
-	if f.owner != nil {
+	if f.owner != nil && p.sections.has(sectionOwner) {
 		owner := f.owner.Result(p.ownerQuery(verdict))
 		r.Owner = &owner
 	}
@@ -142,10 +183,38 @@ func (p *plan) report(f *found) *report.Report {
 		worth := f.retries.Result(p.retriesQuery(verdict, hops, f.set.Completed()))
 		r.Retries = &worth
 	}
-	if p.sections.has(sectionHops) {
-		r.Hops = hops
+	if f.calls != nil {
+		advice := timeouts.Advise(p.timeoutsQuery(f, verdict, hops, q, r.Retries))
+		r.Timeouts = &advice
 	}
+	r.Hops = hops
+	p.keepAsked(r)
 	return r
+}
+
+// keepAsked takes out of a report what was only needed for something else.
+func (p *plan) keepAsked(r *report.Report) {
+	if !p.sections.has(sectionHops) {
+		r.Hops = nil
+	}
+	if !p.sections.has(sectionOrphans) {
+		r.Orphans = nil
+	}
+	if !p.sections.has(sectionRetries) {
+		r.Retries = nil
+	}
+}
+
+func (p *plan) bucketsQuery(f *found, v sampling.Verdict) buckets.Query {
+	q := buckets.Query{
+		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
+		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted, NoEstimate: p.noEstimate,
+	}
+	if f.calls != nil {
+		target := p.advice.Target(f.calls.Graph())
+		q.Target = &target
+	}
+	return q
 }
 
 // wallsOf tells the timeout of a hop: of several the one that cut most, of an
@@ -153,10 +222,8 @@ func (p *plan) report(f *found) *report.Report {
 func wallsOf(hops []buckets.Result) func(spans.Hop) (int64, bool) {
 	walls := map[hopKey]buckets.Wall{}
 	for _, h := range hops {
-		for _, w := range h.Walls {
-			if most, known := walls[hopKey{h.Hop, h.Kind}]; !known || w.Count > most.Count {
-				walls[hopKey{h.Hop, h.Kind}] = w
-			}
+		if w, known := h.MainWall(); known {
+			walls[hopKey{h.Hop, h.Kind}] = w
 		}
 	}
 	return func(h spans.Hop) (int64, bool) {
@@ -172,7 +239,11 @@ func wallsOf(hops []buckets.Result) func(spans.Hop) (int64, bool) {
 type hopKey struct{ name, kind string }
 
 // addServerSide puts beside the tails of calls what their servers took.
-func (f *found) addServerSide(hops []buckets.Result, ps []quantile.P) {
+func (f *found) addServerSide(hops []buckets.Result, q buckets.Query) {
+	ps := q.Quantiles
+	if q.Target != nil {
+		ps = append(slices.Clip(ps), *q.Target)
+	}
 	for id, completed := range f.set.FirstCompleted() {
 		for _, side := range f.orphans.ServerSide(id, completed, ps) {
 			for i := range hops {

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func newAnalyze(s streams) *cobra.Command {
 	o := newOptions(s)
-	o.sections |= sectionOrphans | sectionOwner | sectionRetries
+	o.sections |= sectionOrphans | sectionOwner | sectionRetries | sectionTimeouts
 	cmd := &cobra.Command{
 		Use:   "analyze [FILE…]",
 		Short: "The main job: per hop, what completed, what was cut, and the honest tail",
@@ -25,5 +25,6 @@ CSV or TSV with a header. Without a FILE it reads stdin.`,
 	o.orphanFlags(cmd.Flags())
 	o.ownerFlags(cmd.Flags())
 	o.retryFlags(cmd.Flags())
+	o.timeoutFlags(cmd.Flags())
 	return cmd
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
+	"github.com/tailscope/tailscope/timeouts"
 	"golang.org/x/term"
 )
 
@@ -63,6 +65,7 @@ type options struct {
 	writeHops []string
 	failOn    []string
 	tailFrom  string
+	advice    adviceFlags
 }
 
 func newOptions(s streams) *options { return &options{streams: s, sections: sectionHops} }
@@ -132,6 +135,8 @@ type plan struct {
 	orphans    orphans.Config
 	owner      ownerPlan
 	retries    retries.Config
+	calls      callgraph.Config
+	advice     timeouts.Settings
 	traceURL   string
 	failOn     []failRule
 }
@@ -148,7 +153,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", noEstimate: o.noEstimate || !o.sections.has(sectionHops), tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planAdvice, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}

@@ -49,11 +49,11 @@ type ownerPlan struct {
 
 // planOwner checks the flags of ownerFlags.
 func (o *options) planOwner(p *plan) error {
-	if !p.sections.has(sectionOwner) {
-		return nil
-	}
 	p.owner.watch = attribution.Config{
 		Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir, PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow),
+	}
+	if !p.sections.has(sectionOwner) {
+		return nil
 	}
 	var err error
 	p.owner.tailFrom, err = parseLabel(o.tailFrom)

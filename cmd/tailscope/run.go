@@ -31,12 +31,12 @@ func (p *plan) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer found.set.Close()
+	defer found.close()
 	if err := found.ledgerAgrees(); err != nil {
 		return err
 	}
 	r := p.report(found)
-	if err := found.set.Err(); err != nil {
+	if err := found.err(); err != nil {
 		return err
 	}
 	p.tell(r.Input, found)
@@ -215,6 +215,9 @@ func (a *analysis) count(b *spans.Batch, traces *spans.Collector) error {
 			return err
 		}
 	}
+	if a.calls != nil {
+		a.calls.AddLines(b)
+	}
 	if n := a.set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
 	}
@@ -246,7 +249,7 @@ func (l *pipeline) stop(cancel func()) {
 	_ = l.traces.Close()
 	for _, one := range l.found {
 		if !l.kept {
-			_ = one.set.Close()
+			one.close()
 		}
 	}
 	for _, w := range owners(l.found) {
@@ -271,8 +274,11 @@ func (p *plan) columns() spans.Columns {
 	if p.strata {
 		c |= spans.Strata
 	}
-	if p.sections&(sectionOwner|sectionRetries) != 0 {
+	if p.sections.needs()&(sectionOwner|sectionRetries) != 0 {
 		c |= spans.Traces | spans.Starts
+	}
+	if p.sections.has(sectionOwner) {
+		c |= spans.Instances
 	}
 	return c
 }

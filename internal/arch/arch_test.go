@@ -27,12 +27,14 @@ var table = map[string][]string{
 	"orphans":            {"spans", "quantile", "buckets"},
 	"attribution":        {"spans", "quantile", "buckets"},
 	"retries":            {"spans", "quantile", "buckets"},
-	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries"},
+	"callgraph":          {"spans", "quantile"},
+	"timeouts":           {"spans", "quantile", "buckets", "retries", "callgraph"},
+	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries", "timeouts"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "report"},
+	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.

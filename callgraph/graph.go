@@ -1,0 +1,132 @@
+package callgraph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Graph is who calls what. Nodes and calls are sorted by hop, then kind; the node
+// of those who are not seen to be called by anybody has a hop without a name.
+type Graph struct {
+	Nodes    []Node
+	Requests uint64 // traces and chains
+	Calls    uint64 // first attempts of callers
+	Untimed  uint64 // requests whose calls are taken to be in a row for want of times
+	Window   Window
+}
+
+// Node is a hop that makes calls, or with which requests begin.
+type Node struct {
+	spans.Hop
+	Entries uint64 // requests that begin here
+	Calls   []Call
+	// Groups holds the places of calls made side by side, one group after the other.
+	Groups [][]int
+	// Own is the time in ns that completed attempts worked themselves, nil where there
+	// are none. Served are those of Own that were cut, and whose server did the work
+	// all the same.
+	Own    *quantile.Sample
+	Served uint64
+}
+
+// Call is the calls that a hop makes of another.
+type Call struct {
+	spans.Hop
+	Callers uint64            // attempts of the caller that make one
+	rows    map[uint32]uint64 // as in edge
+}
+
+// InRow is how many calls one after the other a caller makes, at the nearest rank
+// of p among those that make any.
+func (c *Call) InRow(p quantile.P) uint32 {
+	rank, seen := p.Rank(c.Callers), c.Callers
+	for _, n := range c.rows {
+		seen -= n
+	}
+	for _, inRow := range slices.Sorted(maps.Keys(c.rows)) {
+		if seen >= rank {
+			break
+		}
+		if seen += c.rows[inRow]; seen >= rank {
+			return inRow
+		}
+	}
+	return 1
+}
+
+// Graph returns who calls what. Its samples are the watch's.
+func (w *Watch) Graph() *Graph {
+	w.flush()
+	g := &Graph{Requests: w.requests, Calls: w.calls, Untimed: w.untimed, Window: w.window}
+	for i := range w.nodes {
+		if n := &w.nodes[i]; n.entries > 0 || len(n.edges) > 0 {
+			g.Nodes = append(g.Nodes, w.node(int32(i)))
+		}
+	}
+	slices.SortFunc(g.Nodes, func(a, b Node) int { return compareHops(a.Hop, b.Hop) })
+	return g
+}
+
+// compareHops is the order of reports.
+func compareHops(a, b spans.Hop) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
+		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
+}
+
+func (w *Watch) node(i int32) Node {
+	n := &w.nodes[i]
+	out := Node{Hop: w.hops[i], Entries: n.entries, Own: n.own, Served: n.served}
+	edges := slices.Clone(n.edges)
+	slices.SortFunc(edges, func(a, b edge) int { return compareHops(w.hops[a.hop], w.hops[b.hop]) })
+	for _, e := range edges {
+		out.Calls = append(out.Calls, Call{w.hops[e.hop], e.callers, e.rows})
+	}
+	out.Groups = groups(edges, n.pairs)
+	return out
+}
+
+// groups shares calls out over groups in which each two are mostly made side by
+// side; what is not surely so stands in a group of its own, so that no time is
+// counted too short. A call joins the first group that takes it.
+func groups(edges []edge, pairs map[pair]uint64) [][]int {
+	var all [][]int
+	in, beside := make([]int, len(edges)), besides(edges, pairs)
+	for i := range edges {
+		met, at := map[int]int{}, len(all) // how many of each group run beside it
+		for _, k := range beside[i] {
+			if k < i {
+				met[in[k]]++
+			}
+		}
+		for group, n := range met {
+			if n == len(all[group]) {
+				at = min(at, group)
+			}
+		}
+		if at == len(all) {
+			all = append(all, nil)
+		}
+		all[at], in[i] = append(all[at], i), at
+	}
+	return all
+}
+
+// besides lists for each call those that overlap it for more than half of the
+// callers that may make both.
+func besides(edges []edge, pairs map[pair]uint64) [][]int {
+	places, beside := make(map[int32]int, len(edges)), make([][]int, len(edges))
+	for i := range edges {
+		places[edges[i].hop] = i
+	}
+	for p, callers := range pairs {
+		a, b := places[p[0]], places[p[1]]
+		if callers > min(edges[a].callers, edges[b].callers)/2 {
+			beside[a], beside[b] = append(beside[a], b), append(beside[b], a)
+		}
+	}
+	return beside
+}

@@ -1,0 +1,295 @@
+package callgraph
+
+import (
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// attempt is an attempt among those of its request, which stand by their starts.
+type attempt struct {
+	spans.Attempt       // Hop is a number of the watch
+	call          bool  // somebody calls it; else a request begins here
+	first         int32 // the first attempt of its call, itself for one; -1: not known
+	until         int64 // of a first attempt: the end of its call
+	served        int64 // what its server worked itself, -1 where not known
+}
+
+// room is memory for one request, used again for the next.
+type room struct {
+	attempts []attempt
+	children lists
+	owners   []int32 // of spans
+	places   []int32 // of spans among the attempts
+	tally    []tally // by hop
+	called   []int32 // hops in tally
+	running  []int32
+	pairs    []pair
+	met      map[pair]struct{} // those in pairs, once they are many
+}
+
+// tally counts the calls of one hop under one caller.
+type tally struct {
+	inRow uint32
+	until int64 // earliest end of the last call in the row
+}
+
+// lists holds, for each attempt and for none (-1), what lies under it, in order.
+type lists struct{ first, last, next []int32 }
+
+func (l *lists) reset(n int) {
+	l.first, l.last, l.next = l.first[:0], l.last[:0], l.next[:0]
+	for range n + 1 {
+		l.first, l.last, l.next = append(l.first, -1), append(l.last, -1), append(l.next, -1)
+	}
+}
+
+func (l *lists) add(parent, i int32) {
+	if l.first[parent+1] < 0 {
+		l.first[parent+1] = i
+	} else {
+		l.next[l.last[parent+1]] = i
+	}
+	l.last[parent+1] = i
+}
+
+// AddChain looks at a chain of a hop log. Attempts with times are sorted by start;
+// hops may only grow from one call to the next.
+func (w *Watch) AddChain(hops []spans.Hop, chain []spans.Attempt) {
+	if len(chain) == 0 {
+		return
+	}
+	as, timed := w.room.attempts[:0], true
+	for i := range chain {
+		a := attempt{Attempt: chain[i], call: true, first: int32(i), until: chain[i].End(), served: -1}
+		a.Hop = w.hopAt(&w.ofChains, hops, a.Hop)
+		timed = timed && a.Timed
+		as = append(as, a)
+	}
+	w.room.attempts = as
+	if !timed {
+		w.lookUntimed(as)
+		return
+	}
+	w.hang(as)
+	w.findRetries(as)
+	w.look(as)
+}
+
+// hang lists what lies under what.
+func (w *Watch) hang(as []attempt) {
+	w.room.children.reset(len(as))
+	for i := range as {
+		w.room.children.add(as[i].Parent, int32(i))
+	}
+}
+
+// findRetries takes an attempt for a retry of the latest one of its hop and caller
+// that gave up before it and has no retry yet.
+func (w *Watch) findRetries(as []attempt) {
+	for i := range as {
+		if !as[i].GaveUp() {
+			continue
+		}
+		if next := w.retryOf(as, int32(i)); next >= 0 {
+			as[next].first = as[i].first
+			if call := &as[as[i].first]; call.until < as[next].End() {
+				call.until = as[next].End()
+			}
+		}
+	}
+}
+
+// retryOf returns the first attempt of the same hop and caller that starts when
+// attempt i has ended and retries no other, -1 if there is none.
+func (w *Watch) retryOf(as []attempt, i int32) int32 {
+	for k := w.room.children.next[i]; k >= 0; k = w.room.children.next[k] {
+		if as[k].Hop == as[i].Hop && as[k].first == k && as[k].Start >= as[i].End()-spans.RetryOverlap {
+			return k
+		}
+	}
+	return -1
+}
+
+// look counts the calls of a request whose attempts have times.
+func (w *Watch) look(as []attempt) {
+	w.requests++
+	l := &w.room.children
+	for i := range as {
+		a, from := &as[i], l.first[i+1]
+		n := &w.nodes[a.Hop]
+		if !a.call {
+			n.entries++
+		} else if a.first == int32(i) {
+			w.calls++
+		}
+		if from >= 0 {
+			w.countCalls(n, as, from)
+		}
+		if a.Outcome == spans.Completed {
+			n.worked(w.store, a.Duration-w.covered(as, from, a.Start, a.End()))
+		} else if a.served >= 0 {
+			n.worked(w.store, a.served)
+			n.served++
+		}
+	}
+	w.lookAtTop(as)
+}
+
+// lookAtTop counts the calls that nobody is seen to make, as those of whoever
+// began the request.
+func (w *Watch) lookAtTop(as []attempt) {
+	top := int32(-1)
+	for i := w.room.children.first[0]; i >= 0; i = w.room.children.next[i] {
+		if as[i].call {
+			top = i
+			break
+		}
+	}
+	if top < 0 {
+		return
+	}
+	n := &w.nodes[request]
+	n.entries++
+	from, to := as[top].Start, as[top].until
+	for i := top; i >= 0; i = w.room.children.next[i] {
+		if as[i].call {
+			to = max(to, as[i].until)
+		}
+	}
+	w.countCalls(n, as, top)
+	if whole := spans.Distance(from, to); whole >= 0 {
+		n.worked(w.store, whole-w.covered(as, top, from, to))
+	}
+}
+
+// covered is how much of a window calls cover, in ns; i is the first of them.
+func (w *Watch) covered(as []attempt, i int32, from, to int64) int64 {
+	sum, end := int64(0), from
+	for ; i >= 0; i = w.room.children.next[i] {
+		a := &as[i]
+		lo, hi := max(a.Start, end), min(a.until, to)
+		if a.call && hi > lo {
+			sum += hi - lo
+			end = hi
+		}
+	}
+	return sum
+}
+
+// countCalls enters the calls in a list, which are of one caller.
+func (w *Watch) countCalls(n *node, as []attempt, i int32) {
+	r := &w.room
+	if r.children.next[i] < 0 { // as most have it
+		if a := &as[i]; a.call && a.first == i {
+			n.edge(a.Hop).call(1)
+		}
+		return
+	}
+	for len(r.tally) < len(w.hops) {
+		r.tally = append(r.tally, tally{})
+	}
+	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
+	for ; i >= 0; i = r.children.next[i] {
+		if a := &as[i]; a.call && a.first == i {
+			w.countOne(as, i)
+		}
+	}
+	for _, hop := range r.called {
+		n.edge(hop).call(r.tally[hop].inRow)
+		r.tally[hop] = tally{}
+	}
+	for _, p := range r.pairs {
+		n.sideBySide(p, 1)
+	}
+	r.met = nil
+}
+
+// countOne enters a call after those that started before it. As many as fit into
+// a row is found by taking, of two that overlap, the one that ends first.
+func (w *Watch) countOne(as []attempt, i int32) {
+	r, a := &w.room, &as[i]
+	t := &r.tally[a.Hop]
+	switch {
+	case t.inRow == 0:
+		r.called = append(r.called, a.Hop)
+		*t = tally{1, a.until}
+	case a.Start >= t.until:
+		*t = tally{t.inRow + 1, a.until}
+	default:
+		t.until = min(t.until, a.until)
+	}
+	w.meetRunning(as, i)
+}
+
+// mostRunning calls at once are compared with each other.
+const mostRunning = 64
+
+// meetRunning notes which hops are called while this one is.
+func (w *Watch) meetRunning(as []attempt, i int32) {
+	r, kept := &w.room, w.room.running[:0]
+	for _, k := range r.running {
+		if as[k].until <= as[i].Start {
+			continue
+		}
+		kept = append(kept, k)
+		if as[k].Hop != as[i].Hop {
+			r.note(pairOf(as[k].Hop, as[i].Hop))
+		}
+	}
+	if len(kept) < mostRunning {
+		kept = append(kept, i)
+	}
+	r.running = kept
+}
+
+func (r *room) note(p pair) {
+	if !r.noted(p) {
+		r.pairs = append(r.pairs, p)
+	}
+}
+
+// noted reports whether a pair is known; of many it makes it known.
+func (r *room) noted(p pair) bool {
+	if len(r.pairs) <= few {
+		return slices.Contains(r.pairs, p)
+	}
+	if len(r.met) == 0 {
+		r.met = make(map[pair]struct{}, len(r.pairs))
+		for _, one := range r.pairs {
+			r.met[one] = struct{}{}
+		}
+	}
+	_, known := r.met[p]
+	r.met[p] = struct{}{}
+	return known
+}
+
+// lookUntimed counts a chain without times, as calls in a row: each that completed
+// is one, as a retry comes after one that did not.
+func (w *Watch) lookUntimed(as []attempt) {
+	w.requests++
+	w.untimed++
+	w.nodes[request].entries++
+	r := &w.room
+	for len(r.tally) < len(w.hops) {
+		r.tally = append(r.tally, tally{})
+	}
+	r.called = r.called[:0]
+	for i := range as {
+		t := &r.tally[as[i].Hop]
+		if t.until == 0 {
+			t.until = 1
+			r.called = append(r.called, as[i].Hop)
+		}
+		if as[i].Outcome == spans.Completed {
+			t.inRow++
+		}
+	}
+	for _, hop := range r.called {
+		calls := max(1, r.tally[hop].inRow)
+		w.calls += uint64(calls)
+		w.nodes[request].edge(hop).call(calls)
+		r.tally[hop] = tally{}
+	}
+}

@@ -1,0 +1,130 @@
+package callgraph
+
+import "github.com/tailscope/tailscope/quantile"
+
+// node is a caller.
+type node struct {
+	entries uint64 // requests that begin here
+	edges   []edge
+	places  map[int32]int // of edges by their hop, once they are many
+	// pairs counts callers under which two hops were called side by side.
+	pairs map[pair]uint64
+	// Of completed attempts the time that no call covers. Served counts attempts that
+	// were cut and are in own with the time of their server.
+	own     *quantile.Sample
+	waiting []int64 // times that are not in own yet
+	served  uint64
+}
+
+// pair is two hops by their numbers, the smaller first.
+type pair [2]int32
+
+func pairOf(a, b int32) pair { return pair{min(a, b), max(a, b)} }
+
+// edge is the calls that a caller makes of one hop.
+type edge struct {
+	hop     int32
+	callers uint64            // attempts that make such a call
+	rows    map[uint32]uint64 // how many of these make so many in a row, from 2 on
+}
+
+// few edges or pairs are looked through, more are looked up: a caller has few, unless
+// each call bears a name of its own.
+const few = 16
+
+// edge returns the edge to a hop.
+func (n *node) edge(hop int32) *edge {
+	if n.places == nil {
+		for i := range n.edges {
+			if n.edges[i].hop == hop {
+				return &n.edges[i]
+			}
+		}
+	} else if i, known := n.places[hop]; known {
+		return &n.edges[i]
+	}
+	n.edges = append(n.edges, edge{hop: hop})
+	n.enter(hop)
+	return &n.edges[len(n.edges)-1]
+}
+
+// enter notes where the last edge is.
+func (n *node) enter(hop int32) {
+	switch {
+	case n.places != nil:
+		n.places[hop] = len(n.edges) - 1
+	case len(n.edges) > few:
+		n.places = map[int32]int{}
+		for i := range n.edges {
+			n.places[n.edges[i].hop] = i
+		}
+	}
+}
+
+// call counts a caller that makes so many calls of the hop in a row.
+func (e *edge) call(inRow uint32) {
+	e.callers++
+	if inRow > 1 {
+		e.addRows(inRow, 1)
+	}
+}
+
+func (e *edge) addRows(inRow uint32, callers uint64) {
+	if e.rows == nil {
+		e.rows = map[uint32]uint64{}
+	}
+	e.rows[inRow] += callers
+}
+
+func (n *node) sideBySide(p pair, callers uint64) {
+	if n.pairs == nil {
+		n.pairs = map[pair]uint64{}
+	}
+	n.pairs[p] += callers
+}
+
+// mostWaiting times are entered at once, which costs less.
+const mostWaiting = 256
+
+// worked enters the time that a completed attempt worked itself.
+func (n *node) worked(store *quantile.Store, own int64) {
+	if n.waiting = append(n.waiting, own); len(n.waiting) == mostWaiting {
+		n.flush(store)
+	}
+}
+
+func (n *node) flush(store *quantile.Store) {
+	if n.own == nil {
+		n.own = sampleOf(store)
+	}
+	n.own.AddAll(n.waiting)
+	n.waiting = n.waiting[:0]
+}
+
+func sampleOf(store *quantile.Store) *quantile.Sample {
+	if store == nil {
+		return new(quantile.Sample)
+	}
+	return store.New()
+}
+
+// merge moves another node into n; hops are the numbers of its hops here.
+func (n *node) merge(o *node, hops []int32) {
+	n.entries += o.entries
+	n.served += o.served
+	for _, e := range o.edges {
+		mine := n.edge(hops[e.hop])
+		mine.callers += e.callers
+		for inRow, callers := range e.rows {
+			mine.addRows(inRow, callers)
+		}
+	}
+	for p, callers := range o.pairs {
+		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
+	}
+	if n.own == nil {
+		n.own = o.own
+		return
+	}
+	n.own.Merge(o.own)
+}

@@ -1,0 +1,134 @@
+package callgraph
+
+import (
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Add looks at a whole trace whose retries and cuts are marked. Of a chain of a
+// hop log it only takes the window: AddChain is told of its attempts.
+func (w *Watch) Add(t *spans.Trace) {
+	for i := range t.Spans {
+		if t.Spans[i].Flags.Has(spans.HasStart) {
+			w.window.see(t.Spans[i].Start)
+		} else {
+			w.window.Untimed++
+		}
+	}
+	if len(t.Spans) == 0 || t.OfLog() {
+		return
+	}
+	w.findOwners(t)
+	w.reduce(t)
+	w.hang(w.room.attempts)
+	w.serve(t)
+	w.look(w.room.attempts)
+}
+
+// notAnOwner says that nothing at or above a span is an attempt.
+const notAnOwner = -1
+
+// isCall reports whether a span is a call that its caller waits for.
+func isCall(t *spans.Trace, i int32) bool {
+	return t.HopOf(i).Kind == spans.Client && t.HoldsUp(i)
+}
+
+// begins reports whether a request begins with a span.
+func begins(t *spans.Trace, i int32) bool { return t.Parents[i] < 0 || !t.HoldsUp(i) }
+
+// findOwners notes for each span the nearest one at or above it that is a call or
+// begins a request. What does not lie in time is passed over.
+func (w *Watch) findOwners(t *spans.Trace) {
+	w.room.owners = append(w.room.owners[:0], make([]int32, len(t.Spans))...)
+	for _, i := range t.TopDown() {
+		s := &t.Spans[i]
+		switch {
+		case s.Timed() && s.Duration >= 0 && (isCall(t, i) || begins(t, i)):
+			w.room.owners[i] = i
+		case t.Parents[i] < 0:
+			w.room.owners[i] = notAnOwner
+		default:
+			w.room.owners[i] = w.room.owners[t.Parents[i]]
+		}
+	}
+}
+
+// reduce makes attempts of the spans that are owners. The owners of all spans are
+// attempts from then on.
+func (w *Watch) reduce(t *spans.Trace) {
+	as, places := w.room.attempts[:0], w.room.places[:0]
+	for i := range t.Spans {
+		places = append(places, int32(len(as)))
+		if w.room.owners[i] == int32(i) {
+			as = append(as, w.attemptOf(t, int32(i)))
+		}
+	}
+	for i, owner := range w.room.owners {
+		if owner >= 0 {
+			w.room.owners[i] = places[owner]
+		}
+	}
+	w.room.attempts, w.room.places = as, places
+	w.place()
+}
+
+// attemptOf makes an attempt of a span; its parent and its call are spans yet.
+func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
+	s := &t.Spans[i]
+	a := attempt{
+		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(&w.ofTraces, t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
+		call:    isCall(t, i), first: i, until: s.End(), served: -1,
+	}
+	if p := t.Parents[i]; p >= 0 && t.HoldsUp(i) {
+		a.Parent = p
+	}
+	for k := i; t.Spans[k].Retry(); {
+		if k = t.RetryOf[k]; k < 0 || w.room.owners[k] != k {
+			a.first = -1
+			break
+		}
+		a.first = k
+	}
+	return a
+}
+
+// place turns the spans in parents and calls into attempts. Calls end with their
+// last attempt.
+func (w *Watch) place() {
+	as := w.room.attempts
+	for i := range as {
+		a := &as[i]
+		if a.Parent >= 0 {
+			a.Parent = w.room.owners[a.Parent]
+		}
+		if a.first >= 0 {
+			a.first = w.room.owners[a.first]
+		}
+	}
+	for i := range as {
+		if f := as[i].first; f >= 0 && as[f].until < as[i].End() {
+			as[f].until = as[i].End()
+		}
+	}
+}
+
+// serve notes what the server of a cut call worked itself, where it came to a good
+// end. A call with several servers is left out.
+func (w *Watch) serve(t *spans.Trace) {
+	as := w.room.attempts
+	if !slices.ContainsFunc(as, func(a attempt) bool { return a.Outcome == spans.Truncated }) {
+		return
+	}
+	for i := range t.Spans {
+		s, p := &t.Spans[i], t.Parents[i]
+		if p < 0 || t.HopOf(int32(i)).Kind != spans.Server || !s.Timed() || s.Duration < 0 || s.Outcome != spans.Completed {
+			continue
+		}
+		owner := w.room.owners[p]
+		if owner < 0 || as[owner].Outcome != spans.Truncated || w.room.owners[i] != owner {
+			continue
+		}
+		as[owner].served = s.Duration - w.covered(as, w.room.children.first[owner+1], s.Start, s.End())
+	}
+}

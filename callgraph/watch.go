@@ -1,0 +1,167 @@
+package callgraph
+
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// request is the hop that stands for who makes the calls of a chain or of a trace
+// that begins with a call: nobody wrote it down.
+const request = 0
+
+// Config is what a run tells its watches.
+type Config struct {
+	// Memory is how many bytes the times of one watch hold before the rest goes to
+	// a file in TempDir; 0 sets no limit.
+	Memory  int64
+	TempDir string
+}
+
+// Watch collects the calls of requests. Not safe for concurrent use: each worker
+// has its own. Close must be called.
+type Watch struct {
+	hops     []spans.Hop
+	index    map[spans.Hop]int32
+	nodes    []node // by hop
+	requests uint64
+	calls    uint64
+	untimed  uint64 // requests without times
+	window   Window
+	store    *quantile.Store
+	stores   []*quantile.Store
+
+	ofTraces, ofChains translation
+	room               room
+}
+
+// Window is when attempts started, in ns since the Unix epoch.
+type Window struct {
+	First, Last    int64
+	Timed, Untimed uint64 // attempts with and without a start
+}
+
+// translation holds the numbers of the hops of a source, whose list only grows.
+type translation struct {
+	theirs *spans.Hop
+	known  []int32 // one more than the number, 0 for not known yet
+}
+
+// NewWatch returns an empty watch.
+func NewWatch(c Config) *Watch {
+	w := &Watch{index: map[spans.Hop]int32{}, window: Window{First: math.MaxInt64, Last: math.MinInt64}}
+	if c.Memory > 0 {
+		w.store = quantile.NewStore(c.Memory, c.TempDir)
+		w.stores = append(w.stores, w.store)
+	}
+	w.hop(spans.Hop{})
+	return w
+}
+
+// Err returns the first error of writing times to a file or reading them. After
+// one the graph is not to be trusted.
+func (w *Watch) Err() error {
+	for _, s := range w.stores {
+		if err := s.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close deletes the files that times were written to. The watch and its graph
+// must not be used any more.
+func (w *Watch) Close() error {
+	var first error
+	for _, s := range w.stores {
+		if err := s.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// hop returns the number of a hop.
+func (w *Watch) hop(h spans.Hop) int32 {
+	i, known := w.index[h]
+	if !known {
+		i = int32(len(w.hops))
+		w.index[h] = i
+		w.hops = append(w.hops, h)
+		w.nodes = append(w.nodes, node{})
+	}
+	return i
+}
+
+// hopAt returns the number of a hop of a source's list.
+func (w *Watch) hopAt(t *translation, hops []spans.Hop, i int32) int32 {
+	if t.theirs != &hops[0] {
+		t.theirs, t.known = &hops[0], t.known[:0]
+	}
+	for len(t.known) < len(hops) {
+		t.known = append(t.known, 0)
+	}
+	if t.known[i] == 0 {
+		t.known[i] = w.hop(hops[i]) + 1
+	}
+	return t.known[i] - 1
+}
+
+// AddLines takes the window from a batch of a hop log with the column Starts.
+func (w *Watch) AddLines(b *spans.Batch) {
+	for i := range b.Len() {
+		if ns, known := b.Start(i); known {
+			w.window.see(ns)
+		} else {
+			w.window.Untimed++
+		}
+	}
+}
+
+func (w *Window) see(ns int64) {
+	w.Timed++
+	w.First, w.Last = min(w.First, ns), max(w.Last, ns)
+}
+
+func (w *Window) merge(o Window) {
+	w.First, w.Last = min(w.First, o.First), max(w.Last, o.Last)
+	w.Timed += o.Timed
+	w.Untimed += o.Untimed
+}
+
+// Length is from the first start to the last, in ns, and 0 where a start is not
+// known or all are the same.
+func (w Window) Length() int64 {
+	if w.Timed == 0 || w.Untimed > 0 || w.First < 0 && w.Last > math.MaxInt64+w.First {
+		return 0
+	}
+	return w.Last - w.First
+}
+
+// Merge moves what o collected into w; o must not be used any more.
+func (w *Watch) Merge(o *Watch) {
+	w.flush()
+	o.flush()
+	w.requests += o.requests
+	w.calls += o.calls
+	w.untimed += o.untimed
+	w.window.merge(o.window)
+	w.stores = append(w.stores, o.stores...)
+	hops := make([]int32, len(o.hops))
+	for i, h := range o.hops {
+		hops[i] = w.hop(h)
+	}
+	for i := range o.nodes {
+		w.nodes[hops[i]].merge(&o.nodes[i], hops)
+	}
+}
+
+// flush enters the times that wait for others.
+func (w *Watch) flush() {
+	for i := range w.nodes {
+		if n := &w.nodes[i]; len(n.waiting) > 0 {
+			n.flush(w.store)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package timeouts
+
+import (
+	"fmt"
+
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// setByCaller reports whether a row is of attempts whose timeout a caller sets.
+func setByCaller(row *buckets.Result) bool {
+	return row.Kind == "" || row.Kind == spans.Client.String()
+}
+
+func (a *adviser) adviseAll() {
+	for i := range a.Hops {
+		if row := &a.Hops[i]; row.Target != nil && setByCaller(row) {
+			a.result.Hops = append(a.result.Hops, a.advise(row))
+		}
+	}
+	if len(a.result.Hops) == 0 && len(a.Hops) > 0 {
+		a.result.Reason = "no client spans: a timeout is set by who calls, and servers alone do not show how long their callers wait"
+	}
+}
+
+// advise returns the advice for one row.
+func (a *adviser) advise(row *buckets.Result) Hop {
+	k := key{row.Hop, row.Kind}
+	h := Hop{Hop: row.Hop, Kind: row.Kind, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
+	if wall, known := row.MainWall(); known {
+		h.Current = &Current{wall.To, wall.Source}
+	}
+	if !row.Biased && row.TruncatedShare.Of > 0 {
+		h.Cut = &row.TruncatedShare
+	}
+	h.PerSecond = a.rate(row)
+	if !a.Biased {
+		h.Strata = a.strata(row)
+	}
+	if a.inner(k) {
+		a.adviseInner(&h, k, row)
+	} else {
+		a.adviseLeaf(&h, row)
+	}
+	a.compare(&h, row)
+	h.Warnings = a.warningsOf(&h, row)
+	return h
+}
+
+func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
+	h.Evidence, h.Bound = a.evidenceOf(row)
+	h.Reason = a.reasonOf(row, h.Evidence)
+	if h.Bound != nil {
+		ns := a.from(*h.Bound)
+		h.Timeout = &ns
+		return
+	}
+	h.Reason += a.becameKnown(h)
+	raise, from := a.raiseOf(row)
+	h.Canary = a.canary(raise, from, h.PerSecond)
+}
+
+func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
+	g := a.grantOf(k)
+	evidence, bound := a.ownBound(k, a.nodes[k])
+	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Evidence: evidence}
+	if h.Inner.Own != nil {
+		h.Inner.OwnBound = &bound
+	}
+	h.Evidence, h.Timeout = g.perTry.evidence, g.perTry.known()
+	switch {
+	case a.Biased || row.Biased || !marked(row):
+		h.Evidence, h.Timeout, h.Reason = None, nil, a.noEvidence(row)
+		return
+	case h.Timeout == nil && h.Evidence == None:
+		h.Evidence = NotIdentified
+	}
+	h.Reason = a.innerReason(h, g)
+	if h.Timeout == nil && !g.perTry.missing {
+		h.Canary = a.canary(max(g.perTry.ns, a.Floor), "its own work and the canaries of what it calls", h.PerSecond)
+	}
+}
+
+// innerReason explains the timeout of a call that makes calls itself.
+func (a *adviser) innerReason(h *Hop, g *grant) string {
+	below := "what it grants the calls under it is not known"
+	if h.Inner.Grants != nil {
+		below = durations.Text(*h.Inner.Grants) + " for the calls under it"
+		if g.inside && g.tries == 0 {
+			below += ", their retries too"
+		}
+	}
+	own := "its own work is not known: too many of its attempts were cut"
+	if h.Inner.Own != nil {
+		own = fmt.Sprintf("%s for its own work (%s %s)", durations.Text(*h.Inner.Own), a.Target.Label(), durations.Text(*h.Inner.OwnBound))
+	}
+	return "it calls others, so not from its own quantile: " + own + ", " + below
+}
+
+// rate is how many first attempts come a second, nil where the input does not tell.
+func (a *adviser) rate(row *buckets.Result) *float64 {
+	if a.result.Window == nil || row.Biased || a.Sampled {
+		return nil
+	}
+	r := float64(row.FirstAttempts) / (float64(*a.result.Window) / 1e9)
+	return &r
+}
+
+// compare says what the advice changes.
+func (a *adviser) compare(h *Hop, row *buckets.Result) {
+	if h.Current != nil {
+		h.HeldToday = held(h.PerSecond, h.Current.Timeout)
+	}
+	if h.Timeout == nil {
+		return
+	}
+	h.HeldThen = held(h.PerSecond, *h.Timeout)
+	h.Under = a.under(row, *h.Timeout)
+	if h.Current == nil {
+		return
+	}
+	switch {
+	case *h.Timeout < h.Current.Timeout:
+		h.Change, h.SafeToLower = Lower, h.Evidence == Certified && !warned(row, "suspected_unmarked_wall")
+	case *h.Timeout > h.Current.Timeout:
+		h.Change = Raise
+	default:
+		h.Change = Keep
+	}
+}
+
+// held is how many calls are held at once if each lasts as long as its timeout.
+func held(perSecond *float64, timeout int64) *float64 {
+	if perSecond == nil {
+		return nil
+	}
+	n := *perSecond * float64(timeout) / 1e9
+	return &n
+}
+
+// under counts the first attempts that a timeout would cut: those that took longer,
+// and those that were cut already, however long they would have taken.
+func (a *adviser) under(row *buckets.Result, timeout int64) *Under {
+	completed := a.FirstCompleted(row.Hop, row.Kind)
+	u := Under{N: completed.N() - completed.UpTo(timeout) + row.TruncatedShare.Count, Of: completed.N() + row.TruncatedShare.Count}
+	if u.Of == 0 {
+		return nil
+	}
+	_, u.Upper = quantile.ClopperPearson(u.N, u.Of, a.Confidence)
+	return &u
+}

@@ -1,0 +1,295 @@
+package timeouts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// totals adds up what a request may take, for each hop with which requests begin
+// and which makes calls.
+func (a *adviser) totals() {
+	for i := range a.Graph.Nodes {
+		n := &a.Graph.Nodes[i]
+		if n.Entries > 0 && a.inner(keyOf(n.Hop)) {
+			a.result.Entries = append(a.result.Entries, a.total(n))
+		}
+	}
+	main := a.mainEntry()
+	if main == nil {
+		a.result.Total.Reason = "no chain of calls is known: give the key of the chain's id with --field chain=KEY"
+		return
+	}
+	a.result.Total = *main
+}
+
+// mainEntry is the entry with most requests, of as many the first.
+func (a *adviser) mainEntry() (main *Total) {
+	for i := range a.result.Entries {
+		if t := &a.result.Entries[i]; main == nil || t.Requests > main.Requests {
+			main = t
+		}
+	}
+	return main
+}
+
+// total is the budget of requests that begin with a hop.
+func (a *adviser) total(n *callgraph.Node) Total {
+	k := keyOf(n.Hop)
+	t := Total{Entry: k.name, Kind: k.kind, Requests: n.Entries}
+	below, own := a.below(n), a.entryOwn(k, n)
+	if own.ns > 0 {
+		t.Parts = append(t.Parts, Part{ownName(k), own.ns})
+	}
+	t.Parts = append(t.Parts, a.callParts(n)...)
+	retry := a.retryOf(n)
+	t.Seen = retry.tries
+	if retry.ns > 0 {
+		t.Parts = append(t.Parts, Part{retry.what, retry.ns})
+	}
+	sum := own.and(below.need).and(amount{ns: retry.ns, evidence: Certified})
+	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
+		t.Budget, t.Parts = nil, nil
+		t.Reason = a.unknownBelow(n, own)
+		return t
+	}
+	has := *t.Budget
+	if a.EntryBudget > 0 {
+		has = a.EntryBudget
+	}
+	t.Effective = retry.fit(has - own.ns - below.need.ns)
+	return t
+}
+
+func ownName(k key) string {
+	if k == (key{}) {
+		return "between calls"
+	}
+	return "own work of " + k.name
+}
+
+// entryOwn is what the hop with which requests begin works itself. Where nobody
+// wrote that hop down, that is the time between its calls, as it was seen.
+func (a *adviser) entryOwn(k key, n *callgraph.Node) amount {
+	if k != (key{}) {
+		return a.ownOf(k, n)
+	}
+	if n.Own == nil || n.Own.N() == 0 {
+		return amount{evidence: Certified} // without times: nothing is known of it, and nothing is added
+	}
+	evidence, bound := a.ownBound(k, n)
+	return amount{ns: bound, evidence: evidence}
+}
+
+// callParts lists the longest call of each group.
+func (a *adviser) callParts(n *callgraph.Node) []Part {
+	var parts []Part
+	for _, group := range n.Groups {
+		most := a.longestCall(n, group)
+		if most == nil {
+			continue
+		}
+		one := Part{a.callName(most), a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns}
+		var others []string
+		for _, i := range group {
+			if c := &n.Calls[i]; c != most && !a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
+				others = append(others, a.callName(c))
+			}
+		}
+		if len(others) > 0 {
+			one.What += ", side by side with " + strings.Join(others, ", ")
+		}
+		parts = append(parts, one)
+	}
+	return parts
+}
+
+func (a *adviser) callName(c *callgraph.Call) string {
+	if n := c.InRow(a.Target); n > 1 {
+		return fmt.Sprintf("%d × %s in a row", n, c.Name)
+	}
+	return c.Name
+}
+
+// retry is what is reserved for retries.
+type retry struct {
+	what  string
+	ns    int64
+	one   int64 // what one more retry takes, with its backoff
+	tries uint64
+}
+
+// fit is how many retries find room in a time.
+func (r retry) fit(ns int64) *uint64 {
+	if r.one <= 0 {
+		return nil
+	}
+	n := uint64(max(0, ns) / r.one)
+	return &n
+}
+
+// retryOf is the retries that a node's budget reserves: those of the one layer that
+// retries, of the call with the longest ones. Where none was seen it is one retry
+// of the longest call.
+func (a *adviser) retryOf(n *callgraph.Node) retry {
+	k := a.callWithMost(n, func(k key) int64 { return a.grantOf(k).spare })
+	if k == nil {
+		return retry{}
+	}
+	g := a.grantOf(*k)
+	if g.spare == 0 {
+		k = a.callWithMost(n, func(k key) int64 { return a.grantOf(k).need.ns })
+		need := a.grantOf(*k).need.ns
+		return retry{what: "one retry of " + k.name, ns: need, one: need}
+	}
+	at := *k
+	for depth := 0; a.grantOf(at).tries == 0 && depth < len(a.nodes); depth++ {
+		inside := a.callWithMost(a.nodes[at], func(k key) int64 { return a.grantOf(k).spare })
+		if inside == nil {
+			break
+		}
+		at = *inside
+	}
+	deep := a.grantOf(at)
+	what := fmt.Sprintf("%s of %s", retriesText(deep.tries), at.name)
+	return retry{what: what, ns: g.spare, one: plus(deep.perTry.ns, a.backoffs(at, 1)), tries: deep.tries}
+}
+
+func retriesText(n uint64) string {
+	if n == 1 {
+		return "one retry"
+	}
+	return fmt.Sprintf("%d retries", n)
+}
+
+// callWithMost returns the call of a node for which a figure is largest, of equal
+// ones the first; nil where it makes none.
+func (a *adviser) callWithMost(n *callgraph.Node, figure func(key) int64) (most *key) {
+	best := int64(-1)
+	for i := range n.Calls {
+		k := keyOf(n.Calls[i].Hop)
+		if ns := figure(k); ns > best && !a.without[pair{keyOf(n.Hop), k}] {
+			most, best = &k, ns
+		}
+	}
+	return most
+}
+
+// unknownBelow says which hops leave a budget open.
+func (a *adviser) unknownBelow(n *callgraph.Node, own amount) string {
+	if a.Biased {
+		return "the traces were chosen by how they went"
+	}
+	var names []string
+	if own.known() == nil {
+		names = append(names, ownName(keyOf(n.Hop)))
+	}
+	for i := range n.Calls {
+		k := keyOf(n.Calls[i].Hop)
+		if !a.without[pair{keyOf(n.Hop), k}] && a.grantOf(k).need.known() == nil {
+			names = append(names, k.name)
+		}
+	}
+	return "not known without " + strings.Join(names, ", ")
+}
+
+// findInversions compares today's timeouts of calls with those of the calls that
+// are made inside them. Walls that are only inferred count as equal up to 2 %.
+func (a *adviser) findInversions() {
+	for k, n := range a.nodes {
+		for i := range n.Calls {
+			c := keyOf(n.Calls[i].Hop)
+			if v, found := a.inversion(k, c); found && !a.without[pair{k, c}] {
+				a.result.Inversions = append(a.result.Inversions, v)
+			}
+		}
+	}
+	slices.SortFunc(a.result.Inversions, func(x, y Inversion) int {
+		return cmp.Or(compareKeys(key{x.Parent, x.ParentKind}, key{y.Parent, y.ParentKind}), compareKeys(key{x.Child, x.ChildKind}, key{y.Child, y.ChildKind}))
+	})
+}
+
+func (a *adviser) inversion(parent, child key) (Inversion, bool) {
+	p, c := a.rows[parent], a.rows[child]
+	if p == nil || c == nil || !setByCaller(p) || !setByCaller(c) {
+		return Inversion{}, false
+	}
+	outer, known := p.MainWall()
+	inner, also := c.MainWall()
+	if !known || !also {
+		return Inversion{}, false
+	}
+	slack := int64(0)
+	if outer.Timeout == nil || inner.Timeout == nil {
+		slack = inner.To / 50
+	}
+	return Inversion{parent.name, parent.kind, child.name, child.kind, outer.To, inner.To}, outer.To <= plus(inner.To, slack)
+}
+
+// planSteps writes the roll-out, with the figures of the advice.
+func (a *adviser) planSteps() {
+	if len(a.result.Hops) == 0 {
+		return
+	}
+	a.result.Steps = append(a.result.Steps, Step{
+		Do:    "for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
+		Watch: "that every hop is there, that cut attempts are marked, and that the window covers the busiest day",
+		Read:  "tailscope timeouts",
+	})
+	if text := a.canaryStep(); text != "" {
+		a.result.Steps = append(a.result.Steps, Step{
+			Do:    text,
+			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
+			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's lines from the others",
+		})
+	}
+	if text := a.setStep(); text != "" {
+		a.result.Steps = append(a.result.Steps, Step{
+			Do:    "for two days, only the timeout of each hop: " + text + "; retries and the total stay as they are",
+			Watch: "that no hop has more than " + a.FalseTimeout.Text() + " of its first attempts cut, and what is held at the busiest time",
+			Read:  "tailscope quantiles --timeout HOP=T, with the new timeouts",
+		})
+	}
+	a.result.Steps = append(a.result.Steps, Step{
+		Do:    a.totalStep(),
+		Watch: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
+		Read:  "tailscope retries, and tailscope orphans for traces",
+	})
+}
+
+func (a *adviser) canaryStep() string {
+	var list []string
+	for i := range a.result.Hops {
+		h := &a.result.Hops[i]
+		if h.Canary != nil {
+			list = append(list, fmt.Sprintf("%s to %s for %d first attempts", h.Hop, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence)))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "on a part of the traffic, raise " + strings.Join(list, ", ")
+}
+
+func (a *adviser) setStep() string {
+	var list []string
+	for i := range a.result.Hops {
+		if h := &a.result.Hops[i]; h.Timeout != nil {
+			list = append(list, h.Hop+" "+durations.Text(*h.Timeout))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (a *adviser) totalStep() string {
+	total := "then retries and the total"
+	if b := a.result.Total.Budget; b != nil {
+		total += ", " + durations.Text(*b)
+	}
+	return total + ": retry at one layer only; start no attempt unless the rest of the budget covers a whole one, and do not back off unless the backoff and an attempt still fit"
+}

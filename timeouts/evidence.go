@@ -1,0 +1,201 @@
+package timeouts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// warned reports whether a row carries a warning.
+func warned(row *buckets.Result, code string) bool {
+	return slices.ContainsFunc(row.Warnings, func(w note.Warning) bool { return w.Code == code })
+}
+
+// marked reports whether the input says how the attempts of a row ended.
+func marked(row *buckets.Result) bool { return !warned(row, "cut_marks_missing") }
+
+// evidenceOf says what is known of the target quantile of a row, and the bound that
+// a timeout is made of, nil where it is not known.
+func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
+	if a.Biased || row.Biased || !marked(row) {
+		return None, nil
+	}
+	return evidenceIn(&row.Target.Tail.Tail)
+}
+
+// evidenceIn is evidenceOf for a tail of marked attempts.
+func evidenceIn(t *quantile.Tail) (Evidence, *int64) {
+	switch {
+	case t.N == 0:
+		return None, nil
+	case t.Status != quantile.Exact:
+		return NotIdentified, nil
+	case t.Upper != nil:
+		return Certified, t.Upper
+	}
+	return Identified, &t.Value
+}
+
+// strata says what each stratum of a row tells.
+func (a *adviser) strata(row *buckets.Result) []Stratum {
+	var list []Stratum
+	for i := range row.Target.Strata {
+		t := &row.Target.Strata[i]
+		s := Stratum{Name: t.Name, N: t.N, Cut: t.Cut}
+		if s.Evidence, s.Bound = evidenceIn(&t.Tail); s.Bound != nil {
+			ns := a.from(*s.Bound)
+			s.Timeout = &ns
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// becameKnown says which strata show what the whole hides.
+func (a *adviser) becameKnown(h *Hop) string {
+	var list []string
+	for _, s := range h.Strata {
+		if s.Timeout != nil && h.Timeout == nil {
+			list = append(list, fmt.Sprintf("%s has %s, %s, which makes %s (n = %d)", s.Name, durations.Text(*s.Bound), s.Evidence, durations.Text(*s.Timeout), s.N))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "; among the strata " + strings.Join(list, ", ") + ": the timeout for all if its calls are like the others"
+}
+
+// reasonOf explains the evidence of a leaf.
+func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
+	t := &row.Target.Tail
+	label := t.P.Label()
+	switch evidence {
+	case Certified:
+		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), percent(a.Confidence), t.N)
+	case Identified:
+		return fmt.Sprintf("%s is %s of %d first attempts; %s", label, durations.Text(t.Value), t.N, a.missing(t))
+	case NotIdentified:
+		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
+	}
+	return a.noEvidence(row)
+}
+
+// missing says how many more attempts would certify an exact quantile.
+func (a *adviser) missing(t *buckets.Tail) string {
+	need := quantile.CanarySize(t.P, 0, a.Confidence)
+	if need <= t.N {
+		return "no upper limit lies below the first cut"
+	}
+	text := fmt.Sprintf("an upper limit takes %d, %d more", need, need-t.N)
+	if t.IsMaximum {
+		text += "; this is the longest seen"
+	}
+	return text
+}
+
+func (a *adviser) noEvidence(row *buckets.Result) string {
+	switch t := &row.Target.Tail; {
+	case a.Biased || row.Biased:
+		return "the traces were chosen by how they went, so their tail is not the tail"
+	case !marked(row):
+		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY"
+	default:
+		return t.Reason
+	}
+}
+
+// overNaive says what comes of making a timeout of recorded durations where these
+// are those of attempts that were cut.
+func overNaive(row *buckets.Result) string {
+	p95, cut := row.Target.Recorded95, &row.Truncated.First
+	if p95 == nil || cut.N == 0 || *p95 < cut.Min || row.Completed.First.Max > *p95 {
+		return ""
+	}
+	naive := *p95 + *p95/5
+	return fmt.Sprintf("; 1.2 × the recorded p95 of %s would make %s, which is 1.2 × the timeout with its overhead and says nothing of the hop", durations.Text(*p95), durations.Text(naive))
+}
+
+func percent(p quantile.P) string { return p.Label()[1:] + " %" }
+
+// leastCoverage is the share of the calls that were cut, in percent, that must have
+// a server span for these to stand for all.
+const leastCoverage = 95
+
+// serverSide is the timeout that the servers of the calls suggest.
+func (a *adviser) serverSide(row *buckets.Result) *ServerSide {
+	s := row.Target.Tail.ServerSide
+	if s == nil {
+		return nil
+	}
+	side := &ServerSide{N: s.N, Of: s.Of}
+	if s.Value != nil && s.N*100 >= s.Of*leastCoverage {
+		ns := a.from(*s.Value)
+		side.Suggested = &ns
+	}
+	return side
+}
+
+// raiseOf is the timeout of a canary for a row, 0 where nothing says how long to
+// wait, and what it rests on.
+func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
+	evidence, _ := a.evidenceOf(row)
+	if evidence != NotIdentified {
+		return 0, ""
+	}
+	if side := a.serverSide(row); side != nil && side.Suggested != nil {
+		return *side.Suggested, "what the servers took"
+	}
+	if wall, known := row.MainWall(); known {
+		return max(a.Floor, roundUp(plus(wall.To, wall.To))), "twice today's timeout"
+	}
+	if cut := row.Truncated.First; cut.N > 0 {
+		return max(a.Floor, roundUp(plus(cut.Max, cut.Max))), "twice the longest attempt that was cut"
+	}
+	return 0, ""
+}
+
+// canaryAt are the quantiles that a canary is sized for, besides the target.
+var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), quantile.MustP("0.999")}
+
+// canary sizes a trial of a raised timeout.
+func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
+	if raise <= 0 {
+		return nil
+	}
+	c := &Canary{RaiseTo: raise, From: from}
+	ps := canaryAt[:]
+	if !slices.ContainsFunc(ps, func(p quantile.P) bool { return p.Compare(a.Target) == 0 }) {
+		ps = append(slices.Clone(ps), a.Target)
+		slices.SortFunc(ps, quantile.P.Compare)
+	}
+	for _, p := range ps {
+		n := quantile.CanarySize(p, 0, a.Confidence)
+		if n == 0 {
+			continue
+		}
+		c.Sizes = append(c.Sizes, Size{P: p, Attempts: n, Takes: takes(n, perSecond)})
+	}
+	return c
+}
+
+// takes is how long n attempts take to come, nil where the rate is not known or
+// that is no time to wait for.
+func takes(n uint64, perSecond *float64) *int64 {
+	if perSecond == nil || *perSecond <= 0 {
+		return nil
+	}
+	ns := float64(n) / *perSecond * 1e9
+	if ns > longestWait {
+		return nil
+	}
+	t := int64(ns)
+	return &t
+}
+
+// longestWait is ten years, in ns.
+const longestWait = 10 * 365 * 24 * 3600e9

@@ -1,0 +1,225 @@
+package timeouts
+
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// amount is a time in ns that may rest on a canary or on nothing.
+type amount struct {
+	ns       int64
+	evidence Evidence
+	missing  bool // not even a canary says anything: ns is too short
+}
+
+// and is the sum of two amounts.
+func (a amount) and(b amount) amount {
+	return amount{plus(a.ns, b.ns), weaker(a.evidence, b.evidence), a.missing || b.missing}
+}
+
+// longest is the longer of two amounts, which stands on both.
+func (a amount) longest(b amount) amount {
+	return amount{max(a.ns, b.ns), weaker(a.evidence, b.evidence), a.missing || b.missing}
+}
+
+func weaker(a, b Evidence) Evidence {
+	if rank[b] < rank[a] {
+		return b
+	}
+	return a
+}
+
+// known returns the time where the evidence allows a timeout.
+func (a amount) known() *int64 {
+	if rank[a.evidence] < rank[Identified] {
+		return nil
+	}
+	ns := a.ns
+	return &ns
+}
+
+// grant is what a call is given.
+type grant struct {
+	need   amount // one chance, without any retry
+	perTry amount // an attempt, with the retries made inside it
+	spare  int64  // retries, counted once a request: its own or those inside it
+	tries  uint64 // retries that it makes itself
+	inside bool   // something below it retries
+	own    amount // its own work with headroom
+	below  amount // what it grants
+	busy   bool   // being worked out: it calls itself through others
+}
+
+// grantOf returns what a call is given, worked out once.
+func (a *adviser) grantOf(k key) *grant {
+	if g := a.grants[k]; g != nil {
+		if g.busy {
+			g.need = amount{evidence: None, missing: true}
+			return g
+		}
+		return g
+	}
+	g := &grant{busy: true}
+	a.grants[k] = g
+	a.workOut(k, g)
+	g.busy = false
+	return g
+}
+
+func (a *adviser) workOut(k key, g *grant) {
+	g.tries = a.retriesOf(k)
+	if n := a.nodes[k]; a.inner(k) {
+		g.own = a.ownOf(k, n)
+		below := a.below(n)
+		g.below, g.inside = below.need, below.spare > 0
+		g.need = g.own.and(below.need).stepped()
+		g.perTry = g.need
+		if g.inside && g.tries == 0 {
+			g.below.ns = plus(g.below.ns, below.spare)
+			g.perTry = g.own.and(g.below).stepped()
+			g.spare = g.perTry.ns - g.need.ns
+		}
+	} else {
+		g.need = a.leaf(k)
+		g.perTry = g.need
+	}
+	if g.tries > 0 {
+		g.spare = plus(times(g.tries, g.perTry.ns), a.backoffs(k, g.tries))
+	}
+}
+
+// stepped rounds up to a number that a timeout may have.
+func (a amount) stepped() amount { return amount{roundUp(a.ns), a.evidence, a.missing} }
+
+// inner reports whether a hop makes calls that count.
+func (a *adviser) inner(k key) bool {
+	n := a.nodes[k]
+	if n == nil {
+		return false
+	}
+	for i := range n.Calls {
+		if !a.without[pair{k, keyOf(n.Calls[i].Hop)}] {
+			return true
+		}
+	}
+	return false
+}
+
+// sum is what the calls of a node are given together.
+type sum struct {
+	need  amount
+	spare int64 // the most that the retries of one of them take
+}
+
+// below adds up groups of calls that come one after the other; of those side by
+// side the longest counts.
+func (a *adviser) below(n *callgraph.Node) sum {
+	s := sum{need: amount{evidence: Certified}}
+	for _, group := range n.Groups {
+		longest := amount{evidence: Certified}
+		for _, i := range group {
+			if a.without[pair{keyOf(n.Hop), keyOf(n.Calls[i].Hop)}] {
+				continue
+			}
+			g := a.grantOf(keyOf(n.Calls[i].Hop))
+			longest = longest.longest(a.inRow(&n.Calls[i], g.need))
+			s.spare = max(s.spare, g.spare)
+		}
+		s.need = s.need.and(longest)
+	}
+	return s
+}
+
+// inRow is an amount for each of the calls that a caller makes one after the other.
+func (a *adviser) inRow(c *callgraph.Call, one amount) amount {
+	one.ns = times(uint64(c.InRow(a.Target)), one.ns)
+	return one
+}
+
+// retriesOf is the most retries of one call that were seen.
+func (a *adviser) retriesOf(k key) uint64 {
+	if h := a.tries[k]; h != nil && h.MostAttempts > 0 {
+		return h.MostAttempts - 1
+	}
+	return 0
+}
+
+// backoffs is how long a call waits between its attempts in all, at most.
+func (a *adviser) backoffs(k key, tries uint64) int64 {
+	if h := a.tries[k]; h != nil && h.Backoff.Max != nil {
+		return times(tries, max(0, *h.Backoff.Max))
+	}
+	return 0
+}
+
+// leaf is what a call that makes none itself is given.
+func (a *adviser) leaf(k key) amount {
+	row := a.rows[k]
+	if row == nil || row.Target == nil {
+		return amount{evidence: None, missing: true}
+	}
+	evidence, bound := a.evidenceOf(row)
+	if bound != nil {
+		return amount{ns: a.from(*bound), evidence: evidence}
+	}
+	if raise, _ := a.raiseOf(row); raise > 0 {
+		return amount{ns: raise, evidence: evidence}
+	}
+	return amount{evidence: evidence, missing: true}
+}
+
+// ownOf is the time that a call which makes calls works itself, with headroom: that
+// of its completed attempts, those that were cut counting as endless. Where it is
+// not known, the longest seen stands for it in a canary.
+func (a *adviser) ownOf(k key, n *callgraph.Node) amount {
+	evidence, bound := a.ownBound(k, n)
+	return amount{ns: a.over(bound), evidence: evidence}
+}
+
+// bound is the bound of a target quantile, and what it stands on.
+type bound struct {
+	evidence Evidence
+	ns       int64
+}
+
+// ownBound returns the bound of the target quantile of a node's own time, worked
+// out once.
+func (a *adviser) ownBound(k key, n *callgraph.Node) (Evidence, int64) {
+	b, known := a.owns[k]
+	if !known {
+		b.evidence, b.ns = a.measureOwn(k, n)
+		a.owns[k] = b
+	}
+	return b.evidence, b.ns
+}
+
+func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
+	row := a.rows[k]
+	if row == nil {
+		return ownOf(n.Own, 0, a.Target, a.Confidence)
+	}
+	cut := row.Truncated.All.N
+	evidence, bound := ownOf(n.Own, cut-min(cut, n.Served), a.Target, a.Confidence)
+	if n.Served > 0 || !marked(row) {
+		evidence = weaker(evidence, Identified)
+	}
+	return evidence, bound
+}
+
+// ownOf bounds the p-quantile of times of which so many more are endless. Where it
+// is not known, the longest stands for it.
+func ownOf(own *quantile.Sample, endless uint64, p, confidence quantile.P) (Evidence, int64) {
+	var never quantile.Sample
+	never.AddN(math.MaxInt64, endless)
+	o := quantile.Observed{Completed: quantile.Union{own}, CutAt: quantile.Union{&never}}
+	if evidence, bound := evidenceIn(&o.Tails([]quantile.P{p}, confidence).Tails[0]); bound != nil {
+		return evidence, *bound
+	}
+	longest := quantile.Summarize(o.Completed, nil)
+	if longest.N == 0 {
+		return None, 0
+	}
+	return NotIdentified, longest.Max
+}

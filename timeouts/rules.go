@@ -1,0 +1,23 @@
+package timeouts
+
+import "fmt"
+
+// Rule is a rule of the section, as 'tailscope rules' prints it.
+type Rule struct{ Name, Needs, Says string }
+
+// Rules lists the rules in the order of the section.
+var Rules = [...]Rule{
+	{"certified", "2995 first attempts for p99.9", "the target quantile has an upper limit below the first cut: the timeout is made of it"},
+	{"identified", "1 first attempt that completed", "the target quantile is exact, but too few attempts bound it: the timeout is made of its value"},
+	{"not_identified", "1 cut", "today's timeout hides the target quantile: no timeout, but a canary"},
+	{"none", "nothing", "a biased sample, no mark of cuts, or no attempt that completed: no timeout"},
+	{"inner_call", "1 call made inside it", "its own work, cut attempts counting as endless, with headroom, and what it grants the calls below; as certain as the least certain of them"},
+	{"side_by_side", "2 calls of one caller", "calls that overlap for more than half of the callers that may make both take as long as the longest; all others come in a row"},
+	{"retries_once", "1 retry seen", "the retries of the outermost layer that retries, of the call with the longest; none seen: one retry of the longest call"},
+	{"server_side", fmt.Sprintf("%d %% of the cut first attempts with a server span", leastCoverage), "the timeout that the servers' times suggest, beside the advice"},
+	{"safe_to_lower", "a certificate, today's timeout", "the advice is shorter than today's timeout, and no wall without a mark is suspected"},
+	{"close_to_median", "p50 and the target exact", "the target quantile is less than twice the median: a small slowdown would cut nearly every call"},
+	{"timeouts_inverted", "2 walls, one call inside the other", "the outer call is not given more than the inner one; of walls that are only inferred, up to 2 % more"},
+	{"calls_both_ways", "1 call each way", fmt.Sprintf("two hops seem to call each other: both ways are left out, or the rarer where the other is %d times as frequent", mostlyOneWay)},
+	{"short_window", "starts of all attempts", "the input covers less than a day, or nobody knows how much"},
+}

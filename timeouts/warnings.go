@@ -1,0 +1,121 @@
+package timeouts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// passedOn are the warnings of a row that its advice carries too.
+var passedOn = []string{
+	"suspected_unmarked_wall", "failures_exceed_p", "late_cuts_may_mislead", "wall_does_not_bound", "duration_covers_more_than_the_call", "weighted",
+}
+
+// warningsOf says what a reader of the advice for a hop must know.
+func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
+	var list []note.Warning
+	if text := a.closeToMedian(h, row); text != "" {
+		list = append(list, note.Warning{Code: "close_to_median", Text: text})
+	}
+	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[key{h.Hop, h.Kind}].Served > 0 {
+		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
+	}
+	for _, w := range row.Warnings {
+		if slices.Contains(passedOn, w.Code) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// closeToMedian warns where what the timeout is made of is less than twice the
+// median: a hop that gets a little slower would be cut all the time.
+func (a *adviser) closeToMedian(h *Hop, row *buckets.Result) string {
+	tail, median := &row.Target.Tail, &row.Target.Median
+	if h.Bound == nil || median.Status != quantile.Exact || *h.Bound/2 >= median.Value {
+		return ""
+	}
+	return fmt.Sprintf("%s is less than twice the median of %s: a small slowdown of all calls would cut nearly every one", tail.P.Label(), durations.Text(median.Value))
+}
+
+const day = 24 * 3600e9
+
+// warn says what a reader of the whole section must know.
+func (a *adviser) warn() {
+	add := func(code, text string) {
+		if text != "" {
+			a.result.Warnings = append(a.result.Warnings, note.Warning{Code: code, Text: text})
+		}
+	}
+	if len(a.result.Hops) > 0 {
+		add("short_window", a.shortWindow())
+	}
+	add("timeouts_inverted", a.inverted())
+	add("calls_both_ways", a.bothWays())
+	add("serial_by_assumption", a.untimed())
+	add("several_layers_retry", a.layers())
+}
+
+func (a *adviser) shortWindow() string {
+	switch w := a.result.Window; {
+	case w == nil:
+		return "how long the input covers is not known, as not every attempt has a start: a timeout is for the busiest day too"
+	case *w < day:
+		return fmt.Sprintf("the input covers %s, less than a day: a timeout is for the busiest hour too", durations.Text(*w))
+	}
+	return ""
+}
+
+func (a *adviser) inverted() string {
+	var list []string
+	for _, v := range a.result.Inversions {
+		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent, durations.Text(v.ParentNS), v.Child, durations.Text(v.ChildNS)))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "today's timeouts do not get shorter down the tree: " + strings.Join(list, "; ")
+}
+
+func (a *adviser) bothWays() string {
+	var list []string
+	for _, p := range a.unsure {
+		if p.a == p.b {
+			list = append(list, p.a.name+" calls itself")
+			continue
+		}
+		list = append(list, p.a.name+" and "+p.b.name+" each seem to call the other")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return strings.Join(list, "; ") + ": such calls are left out of the budget"
+}
+
+func (a *adviser) untimed() string {
+	n := a.nodes[key{}]
+	if a.Graph.Untimed == 0 || n == nil || len(n.Calls) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests have no start times: their calls are taken to come one after the other, which is the longest they can take", a.Graph.Untimed, a.Graph.Requests)
+}
+
+// layers names the hops that retry above others that do.
+func (a *adviser) layers() string {
+	var list []string
+	for i := range a.result.Hops {
+		h := &a.result.Hops[i]
+		if g := a.grants[key{h.Hop, h.Kind}]; g != nil && g.inside && g.tries > 0 {
+			list = append(list, h.Hop)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", strings.Join(list, ", "))
+}
