@@ -21,6 +21,21 @@ func (t tailer) estimate() {
 	}
 }
 
+// estimateTarget does so for the tail that is given apart.
+func (t tailer) estimateTarget() {
+	at := &t.r.Target.Tail
+	if t.query.NoEstimate || t.unmodelled() != "" {
+		return
+	}
+	for i := range t.r.Tail {
+		if t.r.Tail[i].P.Compare(at.P) == 0 {
+			at.Estimate = t.r.Tail[i].Estimate
+			return
+		}
+	}
+	at.Estimate = t.hop.first.observed().Estimates([]quantile.Tail{at.Tail})[0]
+}
+
 // unmodelled says why no model is asked; else it is empty.
 func (t tailer) unmodelled() string {
 	switch {

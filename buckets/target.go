@@ -72,6 +72,7 @@ func (h *hop) fillTarget(r *Result, q Query, t quantile.WeightedTails, apart []q
 	t.Tails.Tails = nil // how large a canary must be for these is said beside them
 	tail := tailer{hop: h, query: q, r: r, tails: t, groups: h.strata.groups()}
 	r.Target.Tail, r.Target.Median = tail.tail(apart[0]), tail.tail(apart[1])
+	tail.estimateTarget()
 	if h.tells(q) && r.Effective == 0 {
 		r.Target.Strata = h.strata.tails(*q.Target, q.Confidence)
 	}

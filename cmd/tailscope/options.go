@@ -104,7 +104,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
 }
 
-// estimateFlag is for the commands that show the hop table.
+// estimateFlag is for the commands that show tails, or size a canary by them.
 func (o *options) estimateFlag(f *pflag.FlagSet) {
 	f.BoolVar(&o.noEstimate, "no-estimate", false, "no models of what lies beyond the wall")
 }
@@ -152,7 +152,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", noEstimate: o.noEstimate || !o.sections.has(sectionHops), tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", noEstimate: o.noEstimate || o.sections&(sectionHops|sectionTimeouts) == 0, tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
 	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planAdvice, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}

@@ -36,6 +36,7 @@ and reserves its retries once. No model's guess ever sets a timeout.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
+	o.estimateFlag(cmd.Flags())
 	o.timeoutFlags(cmd.Flags())
 	return cmd
 }
