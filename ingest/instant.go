@@ -144,11 +144,14 @@ func (c *clock) zone() time.Duration {
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }
 
-// day is the date that was read last, in UTC: the lines of a log mostly have the
-// same one.
+// day is the date that was read last, in UTC, and the minute: the lines of a log
+// mostly have the same ones.
 type day struct {
 	date string // of ten bytes, "" for none
 	ns   int64  // at its start
+
+	minute   [2]uint64 // "2006-01-15T15:04", zeros for none
+	minuteNS int64     // at its start
 }
 
 const dayNS = 24 * int64(time.Hour)
@@ -164,16 +167,26 @@ func (d *day) remember(b []byte, ns int64) {
 // moment reads a time of the same date, as RFC 3339 writes it with the zone Z; ok
 // is false for any other.
 func (d *day) moment(b []byte) (ns int64, ok bool) {
-	if len(b) < len("2006-01-02T15:04:05Z") || string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
+	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' || b[len(b)-1] != 'Z' {
 		return 0, false
 	}
-	hour, minute, second := twoDigits(b[11:]), twoDigits(b[14:]), twoDigits(b[17:])
-	if hour > 23 || minute > 59 || second > 59 {
+	if (eight(b) != d.minute[0] || eight(b[8:]) != d.minute[1]) && !d.turn(b) {
 		return 0, false
 	}
-	ns = d.ns + int64(hour*3600+minute*60+second)*int64(time.Second)
+	second := twoDigits(b[17:])
 	fraction, ok := decimals(b[19 : len(b)-1])
-	return ns + fraction, ok && b[len(b)-1] == 'Z'
+	return d.minuteNS + int64(second)*int64(time.Second) + fraction, ok && second <= 59
+}
+
+// turn goes to the minute of b, if that is of the date.
+func (d *day) turn(b []byte) bool {
+	hour, minute := twoDigits(b[11:]), twoDigits(b[14:])
+	if string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || hour > 23 || minute > 59 {
+		return false
+	}
+	d.minute = [2]uint64{eight(b), eight(b[8:])}
+	d.minuteNS = d.ns + int64(hour*60+minute)*int64(time.Minute)
+	return true
 }
 
 // decimals reads a point and one to nine decimals of a second, or nothing.
