@@ -36,6 +36,9 @@ type Result struct {
 	// weights: shares and Tail are weighted. Else it is 0.
 	Effective uint64
 	Warnings  []note.Warning
+	// Claims is how many limits have the confidence together, where that was asked
+	// for: Confidence is then that of each. Else it is 0.
+	Claims int
 }
 
 // Bucket describes the durations of the attempts that ended one way, all and
@@ -60,6 +63,9 @@ type FailureCount struct {
 type Share struct {
 	Count, Of           uint64
 	Value, Lower, Upper float64
+
+	Effect    quantile.Effect // of attempts that go the same way
+	Effective uint64          // n_eff: the limits are those of so many attempts
 }
 
 // WallSource says how a wall is known.

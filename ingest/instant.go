@@ -204,6 +204,9 @@ func decimals(b []byte) (ns int64, ok bool) {
 			return 0, false
 		}
 		ns, rest, unit = int64(v)*10, rest[8:], 1
+		if len(rest) == 0 {
+			return ns, true
+		}
 	}
 	for _, d := range rest {
 		if d-'0' > 9 {

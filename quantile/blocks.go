@@ -48,8 +48,12 @@ func (b *Blocks) Add(start int64, s Step) {
 // AddAll counts attempts that completed after so many ns each. A start of
 // math.MinInt64 is not known, and its attempt is left out.
 func (b *Blocks) AddAll(starts, durations []int64) {
+	durations = durations[:len(starts)]
 	for i, start := range starts {
-		if start != math.MinInt64 {
+		// What is not known lies in no block.
+		if start >= b.from && start < b.to && len(b.pending) < cap(b.pending) {
+			b.pending = append(b.pending, b.base|int64(StepOf(durations[i])))
+		} else if start != math.MinInt64 {
 			b.Add(start, StepOf(durations[i]))
 		}
 	}

@@ -42,6 +42,9 @@ func (w *Window) New() *Blocks {
 // Width returns the width of a block.
 func (w *Window) Width() time.Duration { return time.Minute << w.shift }
 
+// Width returns the width of a block.
+func (b *Blocks) Width() time.Duration { return b.window.Width() }
+
 // Flush counts all that waits. Until more is added, all blocks may then be read at
 // the same time.
 func (w *Window) Flush() {

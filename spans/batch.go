@@ -147,6 +147,9 @@ func (t *Batch) HasDuration(i int) bool { return t.duration.IsValid(i) }
 // HasTimeout reports whether the timeout of row i is known.
 func (t *Batch) HasTimeout(i int) bool { return t.timeout.IsValid(i) }
 
+// AnyStart reports whether the start of any row is known.
+func (t *Batch) AnyStart() bool { return t.start.NullN() < t.start.Len() }
+
 // Start returns the start of row i in ns since the Unix epoch, and whether it
 // is known.
 func (t *Batch) Start(i int) (int64, bool) {

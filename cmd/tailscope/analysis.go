@@ -125,6 +125,7 @@ func (p *plan) report(f *found) *report.Report {
 	hops := f.set.Results(buckets.Query{
 		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: verdict.Kind == sampling.Biased, Weighted: verdict.Weighted,
+		Simultaneous: p.simultaneous,
 	})
 	if f.orphans != nil {
 		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})

@@ -42,9 +42,10 @@ type options struct {
 	memory        string
 	tempDir       string
 
-	quantiles  []string
-	confidence string
-	hops       string
+	quantiles    []string
+	confidence   string
+	simultaneous bool
+	hops         string
 
 	format     string
 	output     string
@@ -100,33 +101,39 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
 }
 
+// limitFlags declares the flags of the commands that print the table of hops.
+func (o *options) limitFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.simultaneous, "simultaneous", false, "limits of all hops and quantiles together have the confidence, instead of each")
+}
+
 // plan is a run whose every setting was checked.
 type plan struct {
-	streams    streams
-	sources    []ingest.Source
-	ingest     ingest.Config
-	timeouts   map[string]int64
-	strata     bool
-	quantiles  []quantile.P
-	confidence quantile.P
-	maxHops    int
-	write      report.Format
-	output     string
-	rejects    string
-	maxRejects limit
-	progress   bool
-	jobs       int
-	verbose    bool
-	memory     int64
-	infer      bool
-	tempDir    string
-	sampling   samplingFlag
-	sections   sections
-	orphans    orphans.Config
-	owner      ownerPlan
-	retries    retries.Config
-	traceURL   string
-	failOn     []failRule
+	streams      streams
+	sources      []ingest.Source
+	ingest       ingest.Config
+	timeouts     map[string]int64
+	strata       bool
+	quantiles    []quantile.P
+	confidence   quantile.P
+	simultaneous bool
+	maxHops      int
+	write        report.Format
+	output       string
+	rejects      string
+	maxRejects   limit
+	progress     bool
+	jobs         int
+	verbose      bool
+	memory       int64
+	infer        bool
+	tempDir      string
+	sampling     samplingFlag
+	sections     sections
+	orphans      orphans.Config
+	owner        ownerPlan
+	retries      retries.Config
+	traceURL     string
+	failOn       []failRule
 }
 
 // run checks the flags and runs the pipeline.
@@ -140,7 +147,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
 	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
