@@ -88,7 +88,7 @@ func startOf(b *spans.Batch, row int) int64 {
 // effects says how the first attempts depend on each other; nil where there is no
 // tail to say it of.
 func (h *hop) effects(q Query, t quantile.Tails) (tails []quantile.Dependent, cut quantile.Dependent) {
-	if h.tailless(q) != "" {
+	if h.tailless(q) != "" || h.bonds.blocks.Empty() && h.bonds.traces.Empty() {
 		return nil, cut
 	}
 	d := quantile.Dependence{Traces: &h.bonds.traces, Blocks: h.bonds.blocks, CutFrom: quantile.CutStep}

@@ -34,6 +34,9 @@ const (
 	flushedFrom = 1024 // pending keys
 )
 
+// Empty reports whether nothing is counted.
+func (b *Blocks) Empty() bool { return len(b.cells)+len(b.pending) == 0 }
+
 // Add counts an attempt that began at start, in ns since 1970.
 func (b *Blocks) Add(start int64, s Step) {
 	if start < b.from || start >= b.to {

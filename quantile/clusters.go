@@ -24,6 +24,9 @@ func (s *stepSums) add(o stepSums) {
 	s.am += o.am
 }
 
+// Empty reports whether no cluster was entered.
+func (c *Clusters) Empty() bool { return c.count == 0 }
+
 // Add enters one cluster of at least two attempts by their steps, which it sorts.
 func (c *Clusters) Add(steps []Step) {
 	slices.Sort(steps)

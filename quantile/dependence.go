@@ -36,7 +36,7 @@ func (d Dependence) at(s Step, n, beyond uint64) Dependent {
 // effect is the larger of that by trace and that by time.
 func (d Dependence) effect(s Step, n, beyond uint64) Effect {
 	var byTrace Effect
-	if d.Traces.count > 0 {
+	if !d.Traces.Empty() {
 		byTrace = d.Traces.clustered(s, n, beyond).effect()
 	}
 	byTime := d.Blocks.clustered(s).effect()
