@@ -18,12 +18,18 @@ type Dependent struct {
 
 // Effects returns, for each quantile of t and then for the cut share, how the
 // attempts that were cut or lie beyond it hang together. The threshold is the step of
-// the ladder that has nearest to n-k attempts beyond it, k the quantile's rank.
+// the ladder that has nearest to n-k attempts beyond it, k the quantile's
+// rank; where all steps are far from that, as many attempts took the same time,
+// nothing is known.
 func (o Observed) Effects(t Tails, d Dependence) (tails []Dependent, cut Dependent) {
 	b := o.beyondSteps(t, d)
 	for i := range t.Tails {
-		s := b.nearest(b.candidates(&t.Tails[i]), t.N-t.Tails[i].Rank)
-		tails = append(tails, d.at(s, t.N, b.counts[s]))
+		s, near := b.nearest(b.candidates(&t.Tails[i]), t.N-t.Tails[i].Rank)
+		var one Dependent
+		if near {
+			one = d.at(s, t.N, b.counts[s])
+		}
+		tails = append(tails, one)
 	}
 	s := b.capped(CutStep)
 	return tails, d.at(s, t.N, b.counts[s])
@@ -86,15 +92,17 @@ func (b beyondSteps) candidates(q *Tail) []Step {
 }
 
 // nearest returns the candidate with nearest to so many attempts beyond it, the
-// higher of two.
-func (b beyondSteps) nearest(candidates []Step, want uint64) Step {
+// higher of two, and whether it is near: more than half and less than twice as many,
+// or just those that were cut, where these are so many.
+func (b beyondSteps) nearest(candidates []Step, want uint64) (Step, bool) {
 	best, least := candidates[0], distance(b.counts[candidates[0]], want)
 	for _, s := range candidates[1:] {
 		if far := distance(b.counts[s], want); far <= least {
 			best, least = s, far
 		}
 	}
-	return best
+	n := b.counts[best]
+	return best, n > want/2 && n/2 < want || best == b.top && n >= want
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
