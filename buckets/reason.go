@@ -98,7 +98,7 @@ func (t tailer) worth(n, size uint64) string {
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
 	text := fmt.Sprintf("%d of %d first attempts%s were cut (%s%s; one-sided %s limits %s and %s)",
-		s.Count, s.Of, t.worth(s.Of, s.Effective), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+		s.Count, s.Of, t.worth(s.Of, s.Size()), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
 		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
@@ -173,7 +173,7 @@ func (t tailer) certifiableSentence() string {
 	}
 	p := t.tails.Certifiable
 	if t.r.Effective == 0 {
-		size := t.r.TruncatedShare.Effective
+		size := t.r.TruncatedShare.Size()
 		_, beyond := quantile.EffectiveShare(t.tails.N-t.tails.Below, t.tails.N, size)
 		p = quantile.HighestCertifiable(beyond, size, t.query.Confidence)
 	}

@@ -65,7 +65,15 @@ type Share struct {
 	Value, Lower, Upper float64
 
 	Effect    quantile.Effect // of attempts that go the same way
-	Effective uint64          // n_eff: the limits are those of so many attempts
+	Effective uint64          // n_eff, where it is not Of; else 0
+}
+
+// Size is the number of equal, independent attempts that the limits stand on.
+func (s Share) Size() uint64 {
+	if s.Effective > 0 {
+		return s.Effective
+	}
+	return s.Of
 }
 
 // WallSource says how a wall is known.

@@ -224,12 +224,15 @@ func (h *hop) fillCounts(r *Result) {
 // share has the limits of n over the effect attempts; the count is rounded away from
 // the share on both sides.
 func share(c, n uint64, effect quantile.Effect, confidence quantile.P) Share {
-	s := Share{Count: c, Of: n, Effect: effect, Effective: effect.Size(n)}
+	s := Share{Count: c, Of: n, Effect: effect}
+	if effect.Counts() {
+		s.Effective = effect.Size(n)
+	}
 	if n > 0 {
 		s.Value = float64(c) / float64(n)
-		down, up := quantile.EffectiveShare(c, n, s.Effective)
-		s.Lower, _ = quantile.ClopperPearson(down, s.Effective, confidence)
-		_, s.Upper = quantile.ClopperPearson(up, s.Effective, confidence)
+		down, up := quantile.EffectiveShare(c, n, s.Size())
+		s.Lower, _ = quantile.ClopperPearson(down, s.Size(), confidence)
+		_, s.Upper = quantile.ClopperPearson(up, s.Size(), confidence)
 	}
 	return s
 }

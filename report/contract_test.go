@@ -45,13 +45,13 @@ var contract = func() object {
 			"truncated":  bucket.with(object{"cut_by": object{"own": "int", "below": "int", "caller": "int", "unknown": "int"}}),
 			"failed":     bucket.with(object{"kinds": list1{object{"kind": "string", "n": "int"}}}),
 			"unfinished": "int", "recorded": bucket,
-			"truncated_share": object{"value": "number?", "lower": "number?", "upper": "number?", "confidence": "decimal"},
+			"truncated_share": object{"value": "number?", "lower": "number?", "upper": "number?", "confidence": "decimal", "design_effect": "number?", "n_eff": "int?"},
 			"failed_share":    "number?",
 			"walls":           list1{object{"timeout_ns": "int?", "source": "string", "n": "int", "from_ns": "int", "to_ns": "int"}},
 			"tail": list1{object{
 				"p": "decimal", "n": "int", "rank": "int", "status": "string", "value_ns": "int?",
 				"lower_ns": "int?", "upper_ns": "int?", "km_ns": "int?", "confidence": "decimal", "reason": "string?",
-				"estimate": "null", "server_side": "null",
+				"estimate": "null", "server_side": "null", "design_effect": "number?", "n_eff": "int",
 			}},
 			"warnings": warnings,
 		}},
@@ -200,7 +200,7 @@ func TestJSONEmptyBucket(t *testing.T) {
 	if diff := cmp.Diff(want, hop["completed"]); diff != "" {
 		t.Errorf("completed (-want +got):\n%s", diff)
 	}
-	share := map[string]any{"value": nil, "lower": nil, "upper": nil, "confidence": "0.95"}
+	share := map[string]any{"value": nil, "lower": nil, "upper": nil, "confidence": "0.95", "design_effect": nil, "n_eff": nil}
 	if diff := cmp.Diff(share, hop["truncated_share"]); diff != "" {
 		t.Errorf("truncated_share (-want +got):\n%s", diff)
 	}

@@ -194,7 +194,8 @@ func shareJSON(h *buckets.Result) jsonShare {
 	if !hasShare(h) {
 		return jsonShare{Confidence: confidence}
 	}
-	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence, effectJSON(s.Effect), &s.Effective}
+	size := s.Size()
+	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence, effectJSON(s.Effect), &size}
 }
 
 // effectJSON is null where the effect is not known.
