@@ -52,6 +52,7 @@ type Set struct {
 	open    []*bonds // of hops of the trace being added
 	waiting []*part  // that have attempts waiting; none between two calls of Add
 	timed   bool     // the batch being added has a start
+	starts  []int64  // of that batch, where it has all
 	cuts    []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
@@ -74,7 +75,7 @@ func NewSet(c Config) *Set {
 // stays the caller's.
 func (s *Set) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
-	s.timed = b.AnyStart()
+	s.timed, s.starts = b.AnyStart(), b.AllStarts()
 	for row, index := range b.Hop {
 		h := hops[index]
 		if h == nil {
@@ -88,7 +89,7 @@ func (s *Set) Add(b *spans.Batch) {
 	for _, p := range s.waiting {
 		p.count()
 	}
-	s.waiting = s.waiting[:0]
+	s.waiting, s.starts = s.waiting[:0], nil
 }
 
 // addPlain lets a completed attempt wait for others of its hop; false is for one
@@ -107,7 +108,11 @@ func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
 		s.waiting = append(s.waiting, p)
 	}
 	p.waiting = append(p.waiting, b.Duration[row])
-	if s.timed && p.blocks != nil {
+	switch {
+	case p.blocks == nil || !s.timed:
+	case s.starts != nil:
+		p.starts = append(p.starts, s.starts[row])
+	default:
 		p.starts = append(p.starts, startOf(b, row))
 	}
 	return true

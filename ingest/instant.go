@@ -197,16 +197,18 @@ func decimals(b []byte) (ns int64, ok bool) {
 	if len(b) < 2 || len(b) > 10 || b[0] != '.' {
 		return 0, false
 	}
+	if len(b) == 10 { // as most loggers write that write nanoseconds
+		v, digits := eightDigits(eight(b[1:]))
+		last := b[9] - '0'
+		return int64(v)*10 + int64(last), digits && last <= 9
+	}
 	rest, unit := b[1:], int64(time.Second)/10
 	if len(rest) >= 8 {
 		v, digits := eightDigits(eight(rest))
 		if !digits {
 			return 0, false
 		}
-		ns, rest, unit = int64(v)*10, rest[8:], 1
-		if len(rest) == 0 {
-			return ns, true
-		}
+		return int64(v) * 10, true
 	}
 	for _, d := range rest {
 		if d-'0' > 9 {
