@@ -174,6 +174,11 @@ func (d *day) moment(b []byte) (ns int64, ok bool) {
 		return 0, false
 	}
 	second := twoDigits(b[17:])
+	if len(b) == len("2006-01-02T15:04:05.123456789Z") && b[19] == '.' { // as most loggers write that write nanoseconds
+		v, digits := eightDigits(eight(b[20:]))
+		last := b[28] - '0'
+		return d.minuteNS + int64(second)*int64(time.Second) + int64(v)*10 + int64(last), digits && last <= 9 && second <= 59
+	}
 	fraction, ok := decimals(b[19 : len(b)-1])
 	return d.minuteNS + int64(second)*int64(time.Second) + fraction, ok && second <= 59
 }
@@ -197,18 +202,13 @@ func decimals(b []byte) (ns int64, ok bool) {
 	if len(b) < 2 || len(b) > 10 || b[0] != '.' {
 		return 0, false
 	}
-	if len(b) == 10 { // as most loggers write that write nanoseconds
-		v, digits := eightDigits(eight(b[1:]))
-		last := b[9] - '0'
-		return int64(v)*10 + int64(last), digits && last <= 9
-	}
 	rest, unit := b[1:], int64(time.Second)/10
 	if len(rest) >= 8 {
 		v, digits := eightDigits(eight(rest))
 		if !digits {
 			return 0, false
 		}
-		return int64(v) * 10, true
+		ns, rest, unit = int64(v)*10, rest[8:], 1
 	}
 	for _, d := range rest {
 		if d-'0' > 9 {

@@ -16,6 +16,8 @@ type Blocks struct {
 	// The block of the last attempt.
 	from, to int64 // ns
 	base     int64 // its key
+	// The least and the largest such key of pending.
+	low, high int64
 }
 
 // blockCell is how many attempts of a block lie in a step. A key is the number of
@@ -70,6 +72,10 @@ func (b *Blocks) turn(start int64) {
 	}
 	at := (number + firstMinute) >> b.window.shift
 	b.base = at << stepBits
+	if len(b.pending) == 0 {
+		b.low, b.high = b.base, b.base
+	}
+	b.low, b.high = min(b.low, b.base), max(b.high, b.base)
 	first := at<<b.window.shift - firstMinute
 	b.from, b.to = minuteNS(first), minuteNS(first+1<<b.window.shift)
 }
@@ -84,7 +90,7 @@ func minuteNS(number int64) int64 {
 func (b *Blocks) makeRoom() {
 	n := len(b.pending)
 	if n >= flushedFrom {
-		moved := len(b.cells) - b.search(slices.Min(b.pending))
+		moved := len(b.cells) - b.search(b.low)
 		if moved < 8*n || n > len(b.cells)/2 {
 			b.flush()
 			return
@@ -109,8 +115,8 @@ func (b *Blocks) flush() {
 		b.pending = b.pending[:0]
 		return
 	}
-	more := b.window.tallied(b.pending)
-	b.pending = b.pending[:0]
+	more := b.window.tallied(b.pending, b.low, b.high)
+	b.pending, b.low, b.high = b.pending[:0], b.base, b.base
 	b.enter(more)
 	b.window.check()
 }

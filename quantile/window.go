@@ -110,6 +110,7 @@ func (w *Window) widen() {
 	w.cells = 0
 	for _, b := range w.blocks {
 		b.from, b.to = 0, 0
+		b.low, b.high = wider(b.low), wider(b.high)
 		for i, key := range b.pending {
 			b.pending[i] = wider(key)
 		}
@@ -164,15 +165,12 @@ func joined(to, a, b []blockCell) []blockCell {
 	return to
 }
 
-// tallied returns the distinct keys with their counts, sorted. The list is good
-// until the next call; the keys are not kept.
-func (w *Window) tallied(keys []int64) []blockCell {
+// tallied returns the distinct keys with their counts, sorted; least and most are
+// the keys of the first block and of the last. The list is good until the next call;
+// the keys are not kept.
+func (w *Window) tallied(keys []int64, least, most int64) []blockCell {
 	w.room = w.room[:0]
-	least, most := keys[0], keys[0]
-	for _, k := range keys {
-		least, most = min(least, k), max(most, k)
-	}
-	if least>>stepBits == most>>stepBits {
+	if least == most {
 		w.ofOneBlock(keys)
 		return w.room
 	}
