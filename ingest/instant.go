@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -55,6 +56,48 @@ func epochUnit(d decimal) Unit {
 	case whole >= 1e15 && whole < 1e16:
 		return Microseconds
 	case whole >= 1e18:
+		return Nanoseconds
+	}
+	return NoUnitGiven
+}
+
+// plainEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
+// decimals where it is of seconds; ok is false for any other, and for one whose unit
+// is not known.
+func plainEpoch(b []byte, unit Unit) (ns int64, ok bool) {
+	n := int64(0)
+	digits := 0
+	for ; digits < len(b) && b[digits]-'0' <= 9; digits++ {
+		if digits == 18 && n > math.MaxInt64/10-1 {
+			return 0, false
+		}
+		n = n*10 + int64(b[digits]-'0')
+	}
+	if digits < 10 || digits > 19 || b[0] == '0' {
+		return 0, false
+	}
+	if unit == NoUnitGiven {
+		if unit = modernUnit(digits); unit == NoUnitGiven {
+			return 0, false
+		}
+	}
+	if n > math.MaxInt64/int64(pow10[unit])-1 || digits < len(b) && unit != Seconds {
+		return 0, false
+	}
+	fraction, ok := decimals(b[digits:])
+	return n*int64(pow10[unit]) + fraction, ok
+}
+
+// modernUnit is epochUnit of a number of so many digits.
+func modernUnit(digits int) Unit {
+	switch digits {
+	case 10:
+		return Seconds
+	case 13:
+		return Milliseconds
+	case 16:
+		return Microseconds
+	case 19:
 		return Nanoseconds
 	}
 	return NoUnitGiven

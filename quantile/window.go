@@ -121,15 +121,17 @@ func (w *Window) widen() {
 // wider is the key with half the block's number.
 func wider(key int64) int64 { return key>>(stepBits+1)<<stepBits | key&int64(CutStep) }
 
-// widen joins the cells of two blocks each.
+// widen joins the cells of two blocks each, in their place.
 func (b *Blocks) widen() {
-	cells := b.cells
-	b.cells = make([]blockCell, 0, len(cells))
+	w, cells := b.window, b.cells
+	b.cells = cells[:0]
 	for len(cells) > 0 {
 		even, odd := b.pair(&cells)
-		b.cells = joined(b.cells, even, odd)
+		// What is written may lie over the first block.
+		w.room = append(w.room[:0], even...)
+		b.cells = joined(b.cells, w.room, odd)
 	}
-	b.window.cells += len(b.cells)
+	w.cells += len(b.cells)
 }
 
 // pair takes the cells of two blocks that become one off the front, with their new
