@@ -65,27 +65,36 @@ func epochUnit(d decimal) Unit {
 // decimals where it is of seconds; ok is false for any other, and for one whose unit
 // is not known.
 func plainEpoch(b []byte, unit Unit) (ns int64, ok bool) {
-	n := int64(0)
-	digits := 0
-	for ; digits < len(b) && b[digits]-'0' <= 9; digits++ {
-		if digits == 18 && n > math.MaxInt64/10-1 {
-			return 0, false
-		}
-		n = n*10 + int64(b[digits]-'0')
-	}
-	if digits < 10 || digits > 19 || b[0] == '0' {
-		return 0, false
-	}
+	n, digits := epochDigits(b)
 	if unit == NoUnitGiven {
-		if unit = modernUnit(digits); unit == NoUnitGiven {
-			return 0, false
-		}
+		unit = modernUnit(digits)
 	}
-	if n > math.MaxInt64/int64(pow10[unit])-1 || digits < len(b) && unit != Seconds {
+	if digits == 0 || unit == NoUnitGiven || n > math.MaxInt64/int64(pow10[unit])-1 || digits < len(b) && unit != Seconds {
 		return 0, false
 	}
 	fraction, ok := decimals(b[digits:])
 	return n*int64(pow10[unit]) + fraction, ok
+}
+
+// epochDigits reads 10 to 19 digits; digits is 0 where there are fewer or more.
+func epochDigits(b []byte) (n int64, digits int) {
+	if len(b) < 10 || b[0] == '0' {
+		return 0, 0
+	}
+	v, ok := eightDigits(eight(b))
+	if !ok {
+		return 0, 0
+	}
+	for n, digits = int64(v), 8; digits < len(b) && b[digits]-'0' <= 9; digits++ {
+		if n > math.MaxInt64/10-1 {
+			return 0, 0
+		}
+		n = n*10 + int64(b[digits]-'0')
+	}
+	if digits < 10 {
+		return 0, 0
+	}
+	return n, digits
 }
 
 // modernUnit is epochUnit of a number of so many digits.

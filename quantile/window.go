@@ -5,7 +5,7 @@ import "time"
 const (
 	// maxCells is how many cells the blocks of all hops have together, 16 bytes
 	// each.
-	maxCells = 1 << 19
+	maxCells = 1 << 18
 	// widest is the width, over a minute, with which all times are one block.
 	widest = 30
 )
