@@ -224,3 +224,49 @@ func TestSimultaneousLimitsShareTheConfidence(t *testing.T) {
 		t.Errorf("%d claims of two rows", r[0].Claims)
 	}
 }
+
+// cutEffect computes the effect of the cut share by minute from the rows.
+func cutEffect(log rows) float64 {
+	m, a := map[int64]float64{}, map[int64]float64{}
+	var n, cuts, scatter float64
+	for _, one := range log {
+		if one.Retry || one.Outcome != spans.Completed && one.Outcome != spans.Truncated {
+			continue
+		}
+		minute := one.Start / (60 * s)
+		m[minute]++
+		n++
+		if one.Outcome == spans.Truncated {
+			a[minute]++
+			cuts++
+		}
+	}
+	k, share := float64(len(m)), cuts/n
+	if k < 10 || cuts < 5 || n-cuts < 5 {
+		return 0
+	}
+	for minute := range m {
+		scatter += (a[minute] - share*m[minute]) * (a[minute] - share*m[minute])
+	}
+	return max(1, k/(k-1)*scatter/(n*n)/(share*(1-share)/(n-1)))
+}
+
+func TestEffectOfTheCutShareIsThatOfTheRows(t *testing.T) {
+	known := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
+		log := minutes(int64(5+r.IntN(30)), func(int64) rows {
+			return all(done(1, 2).times(1+r.IntN(4)), cut(30).times(r.IntN(4)), failed(5).times(r.IntN(3)), cut(9).retried().times(r.IntN(3)))
+		})
+		want, got := cutEffect(log), hopOf(t, NewConfig(nil), asked(), log).TruncatedShare.Effect
+		if got.Known() {
+			known++
+		}
+		if d := got.Float() - want; d > .005001 || d < -.005001 {
+			rt.Fatalf("%v, want %v", got.Float(), want)
+		}
+	})
+	if known == 0 {
+		t.Error("no effect was ever known")
+	}
+}
