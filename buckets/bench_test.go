@@ -12,7 +12,10 @@ import (
 
 // batch is a full batch of three hops, lognormal to the microsecond, 2 % cut
 // and as many failed.
-func batch(b *testing.B, columns spans.Columns) *spans.Batch {
+func batch(b *testing.B, columns spans.Columns) *spans.Batch { return batchFrom(b, columns, 0) }
+
+// batchFrom is a batch whose attempts begin so many ns apart; 0 tells no start.
+func batchFrom(b *testing.B, columns spans.Columns, apart int64) *spans.Batch {
 	builder := spans.NewBuilder(new(ledger), columns)
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range spans.BatchRows {
@@ -23,6 +26,7 @@ func batch(b *testing.B, columns spans.Columns) *spans.Batch {
 		if i%50 == 1 {
 			one.Outcome, one.CutBy, one.Failure = spans.Failed, spans.NotCut, spans.Reset
 		}
+		one.Start, one.HasStart = int64(i)*apart, apart > 0
 		builder.Append(&one)
 	}
 	full := builder.Batch()
@@ -39,6 +43,19 @@ func BenchmarkAdd(b *testing.B) {
 			full := batch(b, columns)
 			set := NewSet(NewConfig(nil))
 			b.ReportAllocs()
+			for b.Loop() {
+				set.Add(full)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*full.Len()), "ns/row")
+		})
+	}
+}
+
+func BenchmarkAddTimed(b *testing.B) {
+	for name, apart := range map[string]int64{"one minute": ms, "a minute each": 60 * s} {
+		b.Run(name, func(b *testing.B) {
+			full := batchFrom(b, spans.Resolutions, apart)
+			set := NewSet(NewConfig(nil))
 			for b.Loop() {
 				set.Add(full)
 			}

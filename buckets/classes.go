@@ -28,6 +28,7 @@ func NewClasses(c Config) *Classes {
 		c.store = quantile.NewStore(c.Memory, c.TempDir)
 		stores = append(stores, c.store)
 	}
+	c.bonds = newBindings()
 	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}, stores: stores}
 }
 
@@ -98,6 +99,7 @@ func (c *Classes) Merge(o *Classes) {
 		c.giveUp()
 	}
 	c.stores = append(c.stores, o.stores...)
+	c.config.bonds.merge(o.config.bonds)
 	c.plain.Merge(o.plain)
 	for weight, s := range o.byWeight {
 		c.of(weight).Merge(s)
@@ -237,14 +239,20 @@ func (c *class) part() *part {
 // weighted reports whether the first attempts stand for different numbers.
 func (h *hop) weighted() bool { return len(h.classes) > 1 }
 
-// tailsByWeight weights the tail of the first attempts.
-func (h *hop) tailsByWeight(q Query) quantile.WeightedTails {
+// tailsByWeight weights the tail of the first attempts. How they depend on each
+// other is taken from them as they are.
+func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []quantile.Dependent, cut quantile.Dependent) {
 	var list []quantile.Class
 	for i := range h.classes {
 		c := &h.classes[i]
 		list = append(list, quantile.Class{Weight: c.weight, Observed: c.part().observed()})
 	}
-	return quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
+	t = quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
+	effects, cut = h.effects(q, t.Tails)
+	if cut.Effect.Counts() || slices.ContainsFunc(effects, func(d quantile.Dependent) bool { return d.Effect.Counts() }) {
+		t = quantile.WidenedByWeight(list, q.Quantiles, q.Confidence, effects, cut)
+	}
+	return t, effects, cut
 }
 
 // failedByWeight is the weight of the failed first attempts over that of all.

@@ -29,6 +29,7 @@ type hop struct {
 	merged     int     // hops folded into this one
 	classes    []class // first attempts by weight, where they have several
 	below      belowCount
+	bonds      *bonds // nil for hops folded into one
 }
 
 // unmeasured is the resolution of a hop before any row told it.
@@ -46,6 +47,8 @@ type part struct {
 	otherSeen *quantile.Sample // and by anything else
 	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
 	waiting   []int64          // completed, of the batch being added
+	starts    []int64          // of those, where any is known and blocks is there
+	blocks    *quantile.Blocks // nil for retries
 	failures  [len(spans.Failures) + 1]uint64
 	cuts      [len(spans.CutBys) + 1]uint64
 }
@@ -60,6 +63,9 @@ type attempt struct {
 	retry    bool
 	marked   bool
 	stratum  *stratum // nil but for first attempts of a run with strata
+	start    int64    // ns, where timed
+	timed    bool
+	inTrace  bool // that is at hand as a whole
 }
 
 // sample returns a sample of the store that comes into being when it is first
@@ -83,7 +89,8 @@ func merge(into **quantile.Sample, from *quantile.Sample) {
 // count puts the attempts that wait where they belong.
 func (p *part) count() {
 	p.sample(&p.completed).AddAll(p.waiting)
-	p.waiting = p.waiting[:0]
+	p.blocks.AddAll(p.starts, p.waiting)
+	p.waiting, p.starts = p.waiting[:0], p.starts[:0]
 }
 
 func (h *hop) part(retry bool) *part {
@@ -134,6 +141,7 @@ func FailedAtWall(timeout, duration int64, f spans.Failure) bool {
 func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }
 
 func (h *hop) addCompleted(a attempt) {
+	h.bind(a, quantile.StepOf(a.duration))
 	p := h.part(a.retry)
 	if !a.marked && AtWall(h.timeout, a.duration) {
 		p.sample(&p.suspects).Add(a.duration)
@@ -152,6 +160,7 @@ func (h *hop) addCompleted(a attempt) {
 // duration and its timeout; a timeout given by the user goes before a recorded
 // one.
 func (h *hop) addCut(a attempt) {
+	h.bind(a, quantile.CutStep)
 	p := h.part(a.retry)
 	p.cuts[a.cutBy]++
 	at, timeout := a.duration, a.timeout

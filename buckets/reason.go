@@ -17,6 +17,7 @@ type tailer struct {
 	query    Query
 	r        *Result
 	tails    quantile.WeightedTails
+	effects  []quantile.Dependent // by quantile, where there are tails
 	groups   []quantile.Stratum
 	unlisted int // known timeouts that r.Walls leaves out
 }
@@ -72,27 +73,32 @@ func (t tailer) uncertified(q Tail) string {
 		if need == 0 {
 			return ""
 		}
-		return fmt.Sprintf("no upper limit from %d first attempts%s: %s needs %d", q.N, t.worth(), q.P.Label(), need)
+		return fmt.Sprintf("no upper limit from %d first attempts%s: %s needs %d", q.N, t.worth(q.N, q.Size()), q.P.Label(), need)
 	case t.r.Effective > 0:
-		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight completed below the first cut", q.UpperRank, t.r.Effective)
+		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight completed below the first cut", q.UpperRank, q.Size())
+	case q.Effective > 0:
+		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the share completed below the first cut", q.UpperRank, q.Size())
 	}
 	return fmt.Sprintf("no certified upper limit: it would be rank %d of %d completed below the first cut", q.UpperRank, t.tails.Below)
 }
 
-// worth says how many equal attempts weighted ones are worth, where that is
-// another number.
-func (t tailer) worth() string {
-	if t.r.Effective == 0 {
-		return ""
+// worth says how many equal and independent attempts n are worth, where they are
+// weighted or that is another number.
+func (t tailer) worth(n, size uint64) string {
+	switch {
+	case t.r.Effective > 0:
+		return fmt.Sprintf(" worth %d equal ones (n_eff)", size)
+	case size < n:
+		return fmt.Sprintf(" worth %d independent ones (n_eff)", size)
 	}
-	return fmt.Sprintf(" worth %d equal ones (n_eff)", t.r.Effective)
+	return ""
 }
 
 // cutSentence compares the cut share with what lies beyond the quantile.
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
 	text := fmt.Sprintf("%d of %d first attempts%s were cut (%s%s; one-sided %s limits %s and %s)",
-		s.Count, s.Of, t.worth(), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+		s.Count, s.Of, t.worth(s.Of, s.Size()), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
 		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
@@ -167,7 +173,9 @@ func (t tailer) certifiableSentence() string {
 	}
 	p := t.tails.Certifiable
 	if t.r.Effective == 0 {
-		p = quantile.HighestCertifiable(t.tails.N-t.tails.Below, t.tails.N, t.query.Confidence)
+		size := t.r.TruncatedShare.Size()
+		_, beyond := quantile.EffectiveShare(t.tails.N-t.tails.Below, t.tails.N, size)
+		p = quantile.HighestCertifiable(beyond, size, t.query.Confidence)
 	}
 	if p <= 0 {
 		return "no quantile is certifiable"

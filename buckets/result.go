@@ -38,6 +38,9 @@ type Result struct {
 	Warnings  []note.Warning
 	// Target is what a query asked for apart; nil where it did not.
 	Target *Target
+	// Claims is how many limits have the confidence together, where that was asked
+	// for: Confidence is then that of each. Else it is 0.
+	Claims int
 }
 
 // Bucket describes the durations of the attempts that ended one way, all and
@@ -62,6 +65,17 @@ type FailureCount struct {
 type Share struct {
 	Count, Of           uint64
 	Value, Lower, Upper float64
+
+	Effect    quantile.Effect // of attempts that go the same way
+	Effective uint64          // n_eff, where it is not Of; else 0
+}
+
+// Size is the number of equal, independent attempts that the limits stand on.
+func (s Share) Size() uint64 {
+	if s.Effective > 0 {
+		return s.Effective
+	}
+	return s.Of
 }
 
 // WallSource says how a wall is known.

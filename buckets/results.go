@@ -29,16 +29,22 @@ type Query struct {
 	MaxHops int
 	// NoEstimate leaves out what models guess beyond the wall.
 	NoEstimate bool
+	// Simultaneous tells that the limits of all hops and quantiles together have
+	// the confidence, instead of each.
+	Simultaneous bool
 	// Jobs is how many hops are worked on at once; 0 is one.
 	Jobs int
 	// Target is a quantile to give apart, in Result.Target; nil for none.
 	Target *quantile.P
+
+	claims int // that hold at once, 0 where each holds for itself
 }
 
 // Results closes the set and returns a Result per hop, sorted by hop and kind.
 // Nothing may be added afterwards.
 func (s *Set) Results(q Query) []Result {
 	s.passUp()
+	s.config.bonds.window.Flush()
 	hops := make([]*hop, 0, len(s.hops))
 	for _, h := range s.hops {
 		h.settle(h.tells(q))
@@ -47,6 +53,10 @@ func (s *Set) Results(q Query) []Result {
 	slices.SortFunc(hops, byName)
 	if q.MaxHops > 0 && len(hops) > q.MaxHops {
 		hops = fold(hops, q.MaxHops)
+	}
+	if q.Simultaneous {
+		q.claims = max(1, len(hops)*q.asked())
+		q.Confidence = q.Confidence.Shared(q.claims)
 	}
 	return resultsOf(hops, q)
 }
@@ -98,7 +108,7 @@ func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries
 func (h *hop) result(q Query) Result {
 	r := Result{
 		Hop: h.Name, Service: h.Service, Operation: h.Operation, Kind: h.Kind.String(),
-		Unfinished: h.unfinished, Confidence: q.Confidence,
+		Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
 	asked := q.Quantiles
 	q.Quantiles = q.withTarget()
@@ -106,10 +116,10 @@ func (h *hop) result(q Query) Result {
 	r.FirstAttempts, r.Retries = r.Recorded.First.N, r.Recorded.Retries.N
 	r.Attempts = r.FirstAttempts + r.Retries + r.Unfinished
 	h.fillCounts(&r)
-	t := h.measure(&r, q)
+	t, effects := h.measure(&r, q)
 	q.Quantiles = asked
-	apart := r.setApart(q, &t)
-	h.fillTail(&r, q, t)
+	apart := r.setApart(q, &t, &effects)
+	h.fillTail(&r, q, t, effects)
 	h.fillTarget(&r, q, t, apart)
 	if q.Biased {
 		r.withhold()
@@ -119,27 +129,35 @@ func (h *hop) result(q Query) Result {
 
 // measure fills the shares and returns the tail that goes with them. Without
 // different weights Certifiable is left to who needs it.
-func (h *hop) measure(r *Result, q Query) quantile.WeightedTails {
+func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []quantile.Dependent) {
 	if h.weighted() && !q.Biased {
-		t := h.tailsByWeight(q)
+		t, effects, cut := h.tailsByWeight(q)
 		r.Effective = t.Effective
-		r.TruncatedShare = Share{Count: t.Cut, Of: t.N, Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper}
+		r.TruncatedShare = Share{
+			Count: t.Cut, Of: t.N, Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper,
+			Effect: cut.Effect, Effective: cut.Effect.Size(t.Effective),
+		}
 		r.FailedShare = h.failedByWeight()
-		return t
+		return t, effects
 	}
-	t := quantile.WeightedTails{Tails: h.first.observed().Tails(q.Quantiles, q.Confidence)}
-	r.TruncatedShare = share(t.Cut, t.N, q.Confidence)
+	o := h.first.observed()
+	t := quantile.WeightedTails{Tails: o.Tails(q.Quantiles, q.Confidence)}
+	effects, cut := h.effects(q, t.Tails)
+	if effects != nil {
+		o.Widen(&t.Tails, effects, q.Confidence)
+	}
+	r.TruncatedShare = share(t.Cut, t.N, cut.Effect, q.Confidence)
 	if n := r.FirstAttempts; n > 0 && !q.Biased {
 		r.FailedShare = float64(r.Failed.First.N) / float64(n)
 	}
-	return t
+	return t, effects
 }
 
 // fillTail adds what may be said of the tail: walls, quantiles and warnings. A
 // row of several hops has no tail: each hop has its own walls, and one hop's
 // completed attempts prove nothing of another's cut ones.
-func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails) {
-	tail := tailer{hop: h, query: q, r: r}
+func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []quantile.Dependent) {
+	tail := tailer{hop: h, query: q, r: r, effects: effects}
 	if h.merged == 0 {
 		r.Walls, tail.unlisted = h.walls()
 	}
@@ -216,11 +234,18 @@ func (h *hop) fillCounts(r *Result) {
 	}
 }
 
-func share(c, n uint64, confidence quantile.P) Share {
-	s := Share{Count: c, Of: n}
+// share has the limits of n over the effect attempts; the count is rounded away from
+// the share on both sides.
+func share(c, n uint64, effect quantile.Effect, confidence quantile.P) Share {
+	s := Share{Count: c, Of: n, Effect: effect}
+	if effect.Counts() {
+		s.Effective = effect.Size(n)
+	}
 	if n > 0 {
 		s.Value = float64(c) / float64(n)
-		s.Lower, s.Upper = quantile.ClopperPearson(c, n, confidence)
+		down, up := quantile.EffectiveShare(c, n, s.Size())
+		s.Lower, _ = quantile.ClopperPearson(down, s.Size(), confidence)
+		_, s.Upper = quantile.ClopperPearson(up, s.Size(), confidence)
 	}
 	return s
 }

@@ -30,6 +30,7 @@ type Config struct {
 	TempDir string
 
 	seeds [2]maphash.Seed
+	bonds *bindings       // of the worker
 	store *quantile.Store // of the worker; nil where there is no limit
 }
 
@@ -48,7 +49,10 @@ type Set struct {
 	// others, and byTable its hops by index.
 	table   *spans.Hop
 	byTable []*hop
-	waiting []*part // that have attempts waiting; none between two calls of Add
+	open    []*bonds // of hops of the trace being added
+	waiting []*part  // that have attempts waiting; none between two calls of Add
+	timed   bool     // the batch being added has a start
+	starts  []int64  // of that batch, where it has all
 	cuts    []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
@@ -61,6 +65,9 @@ func NewSet(c Config) *Set {
 	if c.MaxHeld == 0 {
 		c.MaxHeld = DefaultMaxHeld
 	}
+	if c.bonds == nil {
+		c.bonds = newBindings()
+	}
 	return &Set{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
 
@@ -68,6 +75,7 @@ func NewSet(c Config) *Set {
 // stays the caller's.
 func (s *Set) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
+	s.timed, s.starts = b.AnyStart(), b.AllStarts()
 	for row, index := range b.Hop {
 		h := hops[index]
 		if h == nil {
@@ -81,7 +89,7 @@ func (s *Set) Add(b *spans.Batch) {
 	for _, p := range s.waiting {
 		p.count()
 	}
-	s.waiting = s.waiting[:0]
+	s.waiting, s.starts = s.waiting[:0], nil
 }
 
 // addPlain lets a completed attempt wait for others of its hop; false is for one
@@ -100,6 +108,13 @@ func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
 		s.waiting = append(s.waiting, p)
 	}
 	p.waiting = append(p.waiting, b.Duration[row])
+	switch {
+	case p.blocks == nil || !s.timed:
+	case s.starts != nil:
+		p.starts = append(p.starts, s.starts[row])
+	default:
+		p.starts = append(p.starts, startOf(b, row))
+	}
 	return true
 }
 
@@ -115,6 +130,9 @@ func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
 	}
 	if b.Stratum != nil && !a.retry {
 		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])
+	}
+	if s.timed {
+		a.start, a.timed = b.Start(row)
 	}
 	if b.Resolution != nil {
 		h.resolution = min(h.resolution, b.Resolution[row])
@@ -140,6 +158,8 @@ func (s *Set) hop(id spans.Hop) *hop {
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
 		h.first.store, h.retries.store = s.config.store, s.config.store
+		h.bonds = s.config.bonds.of(id)
+		h.first.blocks = h.bonds.blocks
 		s.hops[id] = h
 	}
 	return h
@@ -147,6 +167,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 
 // Merge moves the attempts of o into s; o must not be used any more.
 func (s *Set) Merge(o *Set) {
+	s.config.bonds.merge(o.config.bonds)
 	for id, h := range o.hops {
 		s.hop(id).merge(h)
 	}

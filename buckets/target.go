@@ -38,13 +38,23 @@ func (q Query) withTarget() []quantile.P {
 	return append(slices.Clip(q.Quantiles), *q.Target, median, p95)
 }
 
+// asked is how many quantiles have limits that somebody reads.
+func (q Query) asked() int {
+	n := len(q.Quantiles)
+	if q.Target != nil && !slices.ContainsFunc(q.Quantiles, func(p quantile.P) bool { return p.Compare(*q.Target) == 0 }) {
+		n++
+	}
+	return n
+}
+
 // setApart takes out of the results what withTarget added, and returns the tails
 // of it.
-func (r *Result) setApart(q Query, t *quantile.WeightedTails) []quantile.Tail {
+func (r *Result) setApart(q Query, t *quantile.WeightedTails, effects *[]quantile.Dependent) []quantile.Tail {
 	if q.Target == nil {
 		return nil
 	}
 	n := len(q.Quantiles)
+	*effects = (*effects)[:min(n, len(*effects))]
 	r.Target = &Target{}
 	if first := r.Recorded.First; first.N > 0 {
 		r.Target.Recorded95 = &first.Quantiles[n+2]

@@ -14,9 +14,17 @@ func (s *Set) AddTrace(t *spans.Trace) {
 			hops[one.Hop] = h
 		}
 		h.traced = true
+		alone := len(h.bonds.open) == 0
 		h.resolution = min(h.resolution, one.Resolution)
 		h.add(attemptOf(h, t, one))
+		if alone && len(h.bonds.open) == 1 {
+			s.open = append(s.open, h.bonds)
+		}
 	}
+	for _, b := range s.open {
+		b.close()
+	}
+	s.open = s.open[:0]
 }
 
 func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
@@ -28,6 +36,9 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 		failure:  one.Failure,
 		retry:    one.Retry(),
 		marked:   one.Flags.Has(spans.OutcomeMarked),
+		start:    one.Start,
+		timed:    one.Flags.Has(spans.HasStart),
+		inTrace:  true,
 	}
 	if !a.retry && len(t.Strata) > 0 {
 		a.stratum = h.strata.of(t.Strata[one.Stratum])

@@ -17,6 +17,8 @@ func (t tailer) warnings() []note.Warning {
 	for _, w := range [...]struct{ code, text string }{
 		{"cut_marks_missing", t.marksMissing()},
 		{"weighted", t.weighted()},
+		{"dependent_attempts", t.dependent()},
+		{"drift", t.drift()},
 		{"failures_exceed_p", t.failuresExceed()},
 		{"is_maximum", t.maxima()},
 		{"wall_does_not_bound", t.beyondWall()},

@@ -29,10 +29,10 @@ func hopLog(n int, csv bool) string {
 	return b.String()
 }
 
-func benchmarkDecode(b *testing.B, in string) {
+func benchmarkDecode(b *testing.B, in string, columns spans.Columns) {
 	c := how{}.config(b)
 	_, chunks := chunksOf(b, c, "in", in, chunkSize)
-	d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
+	d := NewDecoder(c, memory.NewGoAllocator(), columns, false)
 	defer d.Release()
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
@@ -51,8 +51,13 @@ func benchmarkDecode(b *testing.B, in string) {
 
 const benchRows = 50000
 
-func BenchmarkDecodeNDJSON(b *testing.B) { benchmarkDecode(b, hopLog(benchRows, false)) }
-func BenchmarkDecodeCSV(b *testing.B)    { benchmarkDecode(b, hopLog(benchRows, true)) }
+func BenchmarkDecodeNDJSON(b *testing.B) {
+	benchmarkDecode(b, hopLog(benchRows, false), spans.Resolutions)
+}
+func BenchmarkDecodeCSV(b *testing.B) { benchmarkDecode(b, hopLog(benchRows, true), spans.Resolutions) }
+func BenchmarkDecodeStarts(b *testing.B) {
+	benchmarkDecode(b, hopLog(benchRows, false), spans.Resolutions|spans.Starts)
+}
 
 func BenchmarkScanner(b *testing.B) {
 	d := newNDJSON(how{}.config(b).Fields, 0)

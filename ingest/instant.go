@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -55,6 +56,57 @@ func epochUnit(d decimal) Unit {
 	case whole >= 1e15 && whole < 1e16:
 		return Microseconds
 	case whole >= 1e18:
+		return Nanoseconds
+	}
+	return NoUnitGiven
+}
+
+// plainEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
+// decimals where it is of seconds; ok is false for any other, and for one whose unit
+// is not known.
+func plainEpoch(b []byte, unit Unit) (ns int64, ok bool) {
+	n, digits := epochDigits(b)
+	if unit == NoUnitGiven {
+		unit = modernUnit(digits)
+	}
+	if digits == 0 || unit == NoUnitGiven || n > math.MaxInt64/int64(pow10[unit])-1 || digits < len(b) && unit != Seconds {
+		return 0, false
+	}
+	fraction, ok := decimals(b[digits:])
+	return n*int64(pow10[unit]) + fraction, ok
+}
+
+// epochDigits reads 10 to 19 digits; digits is 0 where there are fewer or more.
+func epochDigits(b []byte) (n int64, digits int) {
+	if len(b) < 10 || b[0] == '0' {
+		return 0, 0
+	}
+	v, ok := eightDigits(eight(b))
+	if !ok {
+		return 0, 0
+	}
+	for n, digits = int64(v), 8; digits < len(b) && b[digits]-'0' <= 9; digits++ {
+		if n > math.MaxInt64/10-1 {
+			return 0, 0
+		}
+		n = n*10 + int64(b[digits]-'0')
+	}
+	if digits < 10 {
+		return 0, 0
+	}
+	return n, digits
+}
+
+// modernUnit is epochUnit of a number of so many digits.
+func modernUnit(digits int) Unit {
+	switch digits {
+	case 10:
+		return Seconds
+	case 13:
+		return Milliseconds
+	case 16:
+		return Microseconds
+	case 19:
 		return Nanoseconds
 	}
 	return NoUnitGiven
@@ -144,11 +196,14 @@ func (c *clock) zone() time.Duration {
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }
 
-// day is the date that was read last, in UTC: the lines of a log mostly have the
-// same one.
+// day is the date that was read last, in UTC, and the minute: the lines of a log
+// mostly have the same ones.
 type day struct {
 	date string // of ten bytes, "" for none
 	ns   int64  // at its start
+
+	minute   [2]uint64 // "2006-01-15T15:04", zeros for none
+	minuteNS int64     // at its start
 }
 
 const dayNS = 24 * int64(time.Hour)
@@ -164,16 +219,31 @@ func (d *day) remember(b []byte, ns int64) {
 // moment reads a time of the same date, as RFC 3339 writes it with the zone Z; ok
 // is false for any other.
 func (d *day) moment(b []byte) (ns int64, ok bool) {
-	if len(b) < len("2006-01-02T15:04:05Z") || string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
+	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' || b[len(b)-1] != 'Z' {
 		return 0, false
 	}
-	hour, minute, second := twoDigits(b[11:]), twoDigits(b[14:]), twoDigits(b[17:])
-	if hour > 23 || minute > 59 || second > 59 {
+	if (eight(b) != d.minute[0] || eight(b[8:]) != d.minute[1]) && !d.turn(b) {
 		return 0, false
 	}
-	ns = d.ns + int64(hour*3600+minute*60+second)*int64(time.Second)
+	second := twoDigits(b[17:])
+	if len(b) == len("2006-01-02T15:04:05.123456789Z") && b[19] == '.' { // as most loggers write that write nanoseconds
+		v, digits := eightDigits(eight(b[20:]))
+		last := b[28] - '0'
+		return d.minuteNS + int64(second)*int64(time.Second) + int64(v)*10 + int64(last), digits && last <= 9 && second <= 59
+	}
 	fraction, ok := decimals(b[19 : len(b)-1])
-	return ns + fraction, ok && b[len(b)-1] == 'Z'
+	return d.minuteNS + int64(second)*int64(time.Second) + fraction, ok && second <= 59
+}
+
+// turn goes to the minute of b, if that is of the date.
+func (d *day) turn(b []byte) bool {
+	hour, minute := twoDigits(b[11:]), twoDigits(b[14:])
+	if string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || hour > 23 || minute > 59 {
+		return false
+	}
+	d.minute = [2]uint64{eight(b), eight(b[8:])}
+	d.minuteNS = d.ns + int64(hour*60+minute)*int64(time.Minute)
+	return true
 }
 
 // decimals reads a point and one to nine decimals of a second, or nothing.

@@ -31,3 +31,37 @@ func TestTimesOfOneDateTakeTheShortWay(t *testing.T) {
 		}
 	}
 }
+
+// An epoch number that is read the short way is what the long way reads.
+func FuzzPlainEpochsAgreeWithTheLongWay(f *testing.F) {
+	for _, text := range []string{
+		"1760000000", "1760000000.5", "1760000000.123456789", "1760000000.1234567891", "1760000000.", "1760000000123", "1760000000123.5", "1760000000123456",
+		"1760000000123456789", "9223372036854775807", "9223372036854775808", "0760000000", "999999999", "17600000001", "-1760000000", "1760000000e3", "176000000x",
+	} {
+		for unit := NoUnitGiven; unit <= Seconds; unit++ {
+			f.Add(text, int8(unit))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, unit int8) {
+		u := Unit(unit)
+		if u != NoUnitGiven && u != Nanoseconds && u != Microseconds && u != Milliseconds && u != Seconds {
+			return
+		}
+		got, ok := plainEpoch([]byte(text), u)
+		want, err := parseMoment([]byte(text), u)
+		if ok && (err != nil || got != want.ns) {
+			t.Errorf("%s: %d, want %d (error %v)", text, got, want.ns, err)
+		}
+	})
+}
+
+func TestUsualEpochsTakeTheShortWay(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1760000000": 1760000000e9, "1760000000.25": 1760000000250e6, "1760000000123": 1760000000123e6,
+		"1760000000123456": 1760000000123456e3, "1760000000123456789": 1760000000123456789,
+	} {
+		if got, ok := plainEpoch([]byte(text), NoUnitGiven); !ok || got != want {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+}

@@ -261,7 +261,11 @@ func (p *plain) done() bool {
 }
 
 func (p *plain) readTime(raw []byte, unit Unit) bool {
-	if ns, ok := p.day.moment(raw); ok {
+	ns, ok := p.day.moment(raw)
+	if !ok {
+		ns, ok = plainEpoch(raw, unit)
+	}
+	if ok {
 		p.at = ns
 		return true
 	}

@@ -125,6 +125,23 @@ func (p P) Compare(o P) int {
 	return cmp.Compare(p.num*o.denominator(), o.num*p.denominator())
 }
 
+// Shared returns the confidence at which each of so many limits holds for all of
+// them to hold at once with confidence p: 1 - (1-p)/claims, with (1-p)/claims
+// rounded down to nine digits, so that the whole is never less sure. Source:
+// Bonferroni's inequality.
+func (p P) Shared(claims int) P {
+	if claims < 2 {
+		return p
+	}
+	const den = 1_000_000_000
+	beyond := (p.denominator() - p.num) * (den / p.denominator()) / uint64(claims)
+	text := strings.TrimRight(fmt.Sprintf("0.%09d", den-beyond), "0")
+	if beyond == 0 {
+		text = "1"
+	}
+	return P{text: text, num: den - beyond, den: den}
+}
+
 // certain reports p = 1, impossible p = 0: the formulas leave them out.
 func (p P) certain() bool    { return p.num == p.denominator() }
 func (p P) impossible() bool { return p.num == 0 }

@@ -46,15 +46,17 @@ type Tail struct {
 	Lower, Upper         *int64
 	LowerRank, UpperRank uint64 // of Size(); 0 and Size()+1 where no rank is enough
 
-	// Effective is n_eff where attempts have different weights, else 0. Rank is
-	// then one more than the attempts that stand before Value.
+	// Effective is n_eff where attempts have different weights, or where Effect
+	// counts; else 0. With weights Rank is one more than the attempts that stand
+	// before Value.
 	Effective uint64
+	Effect    Effect // of attempts that go the same way
 
 	KM        *int64 // Kaplan-Meier quantile; nil where it is not identified
 	IsMaximum bool   // n(1-p) < 1: the rank is the last one
 }
 
-// Size is the number of equal attempts that the limits stand on.
+// Size is the number of equal, independent attempts that the limits stand on.
 func (t Tail) Size() uint64 {
 	if t.Effective > 0 {
 		return t.Effective
@@ -193,10 +195,10 @@ func (l *lowerBounded) ask(rank uint64, to *int64) {
 	l.ranks, l.into = append(l.ranks, rank), append(l.into, to)
 }
 
-// read answers all questions, and another inquiry with them in the same walk.
-func (l *lowerBounded) read(with *inquiry) {
+// read answers all questions, and other inquiries with them in the same walk.
+func (l *lowerBounded) read(with ...*inquiry) {
 	own := newInquiry(l.known, l.ranks)
-	answer(own, with)
+	answer(append(with, own)...)
 	for i, to := range l.into {
 		*to = own.values[i]
 	}

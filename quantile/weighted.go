@@ -39,18 +39,25 @@ type WeightedTails struct {
 // share are those of Clopper and Pearson for n_eff attempts, the count rounded
 // away from the share on both sides.
 func TailsByWeight(classes []Class, ps []P, confidence P) WeightedTails {
+	return WidenedByWeight(classes, ps, confidence, make([]Dependent, len(ps)), Dependent{})
+}
+
+// WidenedByWeight is TailsByWeight with limits of n_eff over the design effects of
+// the quantiles, and of the cut share.
+func WidenedByWeight(classes []Class, ps []P, confidence P, effects []Dependent, cut Dependent) WeightedTails {
 	l := newWeighing(classes)
 	t := WeightedTails{Tails: l.tails, Effective: l.effective, CutUpper: 1}
-	l.shares(&t, confidence)
+	l.shares(&t, confidence, cut.Effect.Size(l.effective))
 	t.Tails.Tails = make([]Tail, len(ps))
 	last := new(reading)
 	l.ask(l.total, last)
 	readings := make([]asked, len(ps))
 	for i, p := range ps {
+		size := effects[i].Effect.Size(l.effective)
 		t.Tails.Tails[i] = Tail{
-			P: p, N: t.N, Effective: l.effective,
-			LowerRank: LowerRank(l.effective, p, confidence),
-			UpperRank: UpperRank(l.effective, p, confidence),
+			P: p, N: t.N, Effective: size, Effect: effects[i].Effect,
+			LowerRank: LowerRank(size, p, confidence),
+			UpperRank: UpperRank(size, p, confidence),
 		}
 		readings[i] = l.judge(&t.Tails.Tails[i])
 	}
@@ -134,17 +141,17 @@ func (l *weighing) weigh(o Observed, unit int64) {
 	l.below.add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
 }
 
-// shares fills what is said of the cut share.
-func (l *weighing) shares(t *WeightedTails, confidence P) {
+// shares fills what is said of the cut share, with the limits of size attempts.
+func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
 	if l.tails.N == 0 {
 		return
 	}
 	t.CutShare = l.cut.share(l.total)
-	down, up := l.cut.outOf(l.total, l.effective)
-	t.CutLower, _ = ClopperPearson(down, l.effective, confidence)
-	_, t.CutUpper = ClopperPearson(up, l.effective, confidence)
-	_, beyond := l.total.minus(l.below).outOf(l.total, l.effective)
-	t.Certifiable = HighestCertifiable(beyond, l.effective, confidence)
+	down, up := l.cut.outOf(l.total, size)
+	t.CutLower, _ = ClopperPearson(down, size, confidence)
+	_, t.CutUpper = ClopperPearson(up, size, confidence)
+	_, beyond := l.total.minus(l.below).outOf(l.total, size)
+	t.Certifiable = HighestCertifiable(beyond, size, confidence)
 }
 
 // judge sets the status and asks for the values that go with it.
@@ -159,12 +166,12 @@ func (l *weighing) judge(q *Tail) asked {
 	}
 	a := asked{value: l.ask(target, new(reading))}
 	if q.LowerRank > 0 {
-		a.lower = l.ask(l.total.after(q.LowerRank-1, l.effective), new(reading))
+		a.lower = l.ask(l.total.after(q.LowerRank-1, q.Effective), new(reading))
 	}
-	if q.UpperRank > l.effective {
+	if q.UpperRank > q.Effective {
 		return a
 	}
-	if at := l.total.portion(q.UpperRank, l.effective); at.atMost(l.below) {
+	if at := l.total.portion(q.UpperRank, q.Effective); at.atMost(l.below) {
 		a.upper = l.ask(at, new(reading))
 	}
 	return a

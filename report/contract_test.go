@@ -45,7 +45,7 @@ var contract = func() object {
 			"truncated":  bucket.with(object{"cut_by": object{"own": "int", "below": "int", "caller": "int", "unknown": "int"}}),
 			"failed":     bucket.with(object{"kinds": list1{object{"kind": "string", "n": "int"}}}),
 			"unfinished": "int", "recorded": bucket,
-			"truncated_share": object{"value": "number?", "lower": "number?", "upper": "number?", "confidence": "decimal"},
+			"truncated_share": object{"value": "number?", "lower": "number?", "upper": "number?", "confidence": "decimal", "design_effect": "number?", "n_eff": "int?"},
 			"failed_share":    "number?",
 			"walls":           list1{object{"timeout_ns": "int?", "source": "string", "n": "int", "from_ns": "int", "to_ns": "int"}},
 			"tail": list1{object{
@@ -56,7 +56,8 @@ var contract = func() object {
 					"models": list1{object{"name": "string", "value_ns": "int?", "bound_ns": "int?"}},
 					"gates":  list1{object{"gate": "int", "figure": "number?", "limit": "number", "passed": "bool"}},
 				}},
-				"server_side": optional{object{"value_ns": "int?", "coverage": object{"n": "int", "of": "int"}, "selected_sample": "bool"}},
+				"server_side":   optional{object{"value_ns": "int?", "coverage": object{"n": "int", "of": "int"}, "selected_sample": "bool"}},
+				"design_effect": "number?", "n_eff": "int",
 			}},
 			"warnings": warnings,
 		}},
@@ -205,7 +206,7 @@ func TestJSONEmptyBucket(t *testing.T) {
 	if diff := cmp.Diff(want, hop["completed"]); diff != "" {
 		t.Errorf("completed (-want +got):\n%s", diff)
 	}
-	share := map[string]any{"value": nil, "lower": nil, "upper": nil, "confidence": "0.95"}
+	share := map[string]any{"value": nil, "lower": nil, "upper": nil, "confidence": "0.95", "design_effect": nil, "n_eff": nil}
 	if diff := cmp.Diff(share, hop["truncated_share"]); diff != "" {
 		t.Errorf("truncated_share (-want +got):\n%s", diff)
 	}

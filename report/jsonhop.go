@@ -75,6 +75,8 @@ type jsonShare struct {
 	Lower      *float64 `json:"lower"`
 	Upper      *float64 `json:"upper"`
 	Confidence string   `json:"confidence"`
+	Effect     *float64 `json:"design_effect"`
+	Effective  *uint64  `json:"n_eff"`
 }
 
 type jsonWall struct {
@@ -98,6 +100,8 @@ type jsonTail struct {
 	Reason     *string         `json:"reason"`
 	Estimate   *jsonEstimate   `json:"estimate"`
 	ServerSide *jsonServerSide `json:"server_side"`
+	Effect     *float64        `json:"design_effect"`
+	Effective  uint64          `json:"n_eff"`
 }
 
 type jsonServerSide struct {
@@ -190,7 +194,16 @@ func shareJSON(h *buckets.Result) jsonShare {
 	if !hasShare(h) {
 		return jsonShare{Confidence: confidence}
 	}
-	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence}
+	size := s.Size()
+	return jsonShare{finite(s.Value), finite(s.Lower), finite(s.Upper), confidence, effectJSON(s.Effect), &size}
+}
+
+// effectJSON is null where the effect is not known.
+func effectJSON(e quantile.Effect) *float64 {
+	if !e.Known() {
+		return nil
+	}
+	return finite(e.Float())
 }
 
 func failedJSON(h *buckets.Result) *float64 {
@@ -218,6 +231,7 @@ func tailJSON(t buckets.Tail, confidence quantile.P) jsonTail {
 		P: t.P.String(), N: t.N, Rank: t.Rank, Status: t.Status.String(),
 		Lower: t.Lower, Upper: t.Upper, KM: t.KM,
 		Confidence: confidence.String(), Reason: orNull(t.Reason), Estimate: estimateJSON(t.Estimate), ServerSide: serverSideJSON(t.ServerSide),
+		Effect: effectJSON(t.Effect), Effective: t.Size(),
 	}
 	if t.Status != quantile.NoValue {
 		out.Value = &t.Value

@@ -138,6 +138,7 @@ var signs = [...]struct {
 	{hasTail(noValue), dash + ": nothing can be said of the value."},
 	{hasTail(tagged), "max of n: too few attempts for this quantile; it stands for the slowest."},
 	{isWeighted, "weighted: shares and quantiles count each attempt by the weight of its trace; n counts attempts."},
+	{isSimultaneous, "limits hold for all hops and quantiles at once (--simultaneous), so each is wider."},
 	{isBiased, biasedNote},
 }
 
@@ -189,11 +190,12 @@ func atLeast(t *buckets.Tail) bool { return t.Status == quantile.AtLeast }
 func noValue(t *buckets.Tail) bool { return t.Status == quantile.NoValue }
 func tagged(t *buckets.Tail) bool  { return t.IsMaximum && t.Status == quantile.Exact }
 
-func anyHopAtAll(*buckets.Result) bool  { return true }
-func hasKind(h *buckets.Result) bool    { return h.Kind != "" }
-func hasCuts(h *buckets.Result) bool    { return h.TruncatedShare.Count > 0 }
-func isBiased(h *buckets.Result) bool   { return h.Biased }
-func isWeighted(h *buckets.Result) bool { return h.Effective > 0 }
+func anyHopAtAll(*buckets.Result) bool      { return true }
+func hasKind(h *buckets.Result) bool        { return h.Kind != "" }
+func hasCuts(h *buckets.Result) bool        { return h.TruncatedShare.Count > 0 }
+func isBiased(h *buckets.Result) bool       { return h.Biased }
+func isWeighted(h *buckets.Result) bool     { return h.Effective > 0 }
+func isSimultaneous(h *buckets.Result) bool { return h.Claims > 0 }
 
 func hasFailures(h *buckets.Result) bool {
 	return h.FailedShare > 0 || h.Biased && h.Failed.First.N > 0

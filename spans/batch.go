@@ -42,6 +42,7 @@ type Batch struct {
 	duration      *array.Int64
 	timeout       *array.Int64
 	start         *array.Timestamp
+	starts        []int64 // of start
 	attempt       *array.Int64
 	spanText      *array.Binary
 }
@@ -78,6 +79,7 @@ func (t *Batch) bind(name string, a arrow.Array) {
 		t.trace = a.(*array.Binary)
 	case "start":
 		t.start = a.(*array.Timestamp)
+		t.starts = arrow.GetData[int64](a.Data().Buffers()[1].Bytes())
 	default:
 		t.bindOptional(name, a)
 	}
@@ -150,6 +152,18 @@ func (t *Batch) HasDuration(i int) bool { return t.duration.IsValid(i) }
 
 // HasTimeout reports whether the timeout of row i is known.
 func (t *Batch) HasTimeout(i int) bool { return t.timeout.IsValid(i) }
+
+// AnyStart reports whether the start of any row is known.
+func (t *Batch) AnyStart() bool { return t.start.NullN() < t.start.Len() }
+
+// AllStarts returns the starts of all rows in ns since the Unix epoch, nil where
+// some are not known.
+func (t *Batch) AllStarts() []int64 {
+	if t.start.NullN() > 0 {
+		return nil
+	}
+	return t.starts[:t.Len()]
+}
 
 // Start returns the start of row i in ns since the Unix epoch, and whether it
 // is known.

@@ -208,7 +208,7 @@ func (p *plan) keepAsked(r *report.Report) {
 func (p *plan) bucketsQuery(f *found, v sampling.Verdict) buckets.Query {
 	q := buckets.Query{
 		Quantiles: p.quantiles, Confidence: p.confidence, Marked: f.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
-		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted, NoEstimate: p.noEstimate,
+		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted, NoEstimate: p.noEstimate, Simultaneous: p.simultaneous,
 	}
 	if f.calls != nil {
 		target := p.advice.Target(f.calls.Graph())

@@ -21,7 +21,7 @@ CSV or TSV with a header. Without a FILE it reads stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
-	o.estimateFlag(cmd.Flags())
+	o.limitFlags(cmd.Flags())
 	o.orphanFlags(cmd.Flags())
 	o.ownerFlags(cmd.Flags())
 	o.retryFlags(cmd.Flags())

@@ -44,10 +44,11 @@ type options struct {
 	memory        string
 	tempDir       string
 
-	quantiles  []string
-	confidence string
-	hops       string
-	noEstimate bool
+	quantiles    []string
+	confidence   string
+	simultaneous bool
+	hops         string
+	noEstimate   bool
 
 	format     string
 	output     string
@@ -104,41 +105,44 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
 }
 
-// estimateFlag is for the commands that show tails, or size a canary by them.
-func (o *options) estimateFlag(f *pflag.FlagSet) {
+// limitFlags declares the flags of the commands that show tails, or make timeouts of
+// them.
+func (o *options) limitFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.simultaneous, "simultaneous", false, "limits of all hops and quantiles together have the confidence, instead of each")
 	f.BoolVar(&o.noEstimate, "no-estimate", false, "no models of what lies beyond the wall")
 }
 
 // plan is a run whose every setting was checked.
 type plan struct {
-	streams    streams
-	sources    []ingest.Source
-	ingest     ingest.Config
-	timeouts   map[string]int64
-	strata     bool
-	quantiles  []quantile.P
-	confidence quantile.P
-	maxHops    int
-	noEstimate bool
-	write      report.Format
-	output     string
-	rejects    string
-	maxRejects limit
-	progress   bool
-	jobs       int
-	verbose    bool
-	memory     int64
-	infer      bool
-	tempDir    string
-	sampling   samplingFlag
-	sections   sections
-	orphans    orphans.Config
-	owner      ownerPlan
-	retries    retries.Config
-	calls      callgraph.Config
-	advice     timeouts.Settings
-	traceURL   string
-	failOn     []failRule
+	streams      streams
+	sources      []ingest.Source
+	ingest       ingest.Config
+	timeouts     map[string]int64
+	strata       bool
+	quantiles    []quantile.P
+	confidence   quantile.P
+	simultaneous bool
+	maxHops      int
+	noEstimate   bool
+	write        report.Format
+	output       string
+	rejects      string
+	maxRejects   limit
+	progress     bool
+	jobs         int
+	verbose      bool
+	memory       int64
+	infer        bool
+	tempDir      string
+	sampling     samplingFlag
+	sections     sections
+	orphans      orphans.Config
+	owner        ownerPlan
+	retries      retries.Config
+	calls        callgraph.Config
+	advice       timeouts.Settings
+	traceURL     string
+	failOn       []failRule
 }
 
 // run checks the flags and runs the pipeline.
@@ -152,7 +156,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", noEstimate: o.noEstimate || o.sections&(sectionHops|sectionTimeouts) == 0, tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
+	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", simultaneous: o.simultaneous, noEstimate: o.noEstimate || o.sections&(sectionHops|sectionTimeouts) == 0, tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
 	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planAdvice, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}

@@ -13,6 +13,6 @@ the fields that it needs.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
-	o.estimateFlag(cmd.Flags())
+	o.limitFlags(cmd.Flags())
 	return cmd
 }

@@ -270,7 +270,7 @@ func (l *pipeline) visitTraces() error {
 
 // columns are the optional ones that the run needs.
 func (p *plan) columns() spans.Columns {
-	c := spans.Resolutions
+	c := spans.Resolutions | spans.Starts
 	if p.strata {
 		c |= spans.Strata
 	}

@@ -36,7 +36,7 @@ and reserves its retries once. No model's guess ever sets a timeout.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
-	o.estimateFlag(cmd.Flags())
+	o.limitFlags(cmd.Flags())
 	o.timeoutFlags(cmd.Flags())
 	return cmd
 }
@@ -94,8 +94,12 @@ func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result
 		k := hopKey{h.Name, h.Kind.String()}
 		first[k] = append(first[k], u...)
 	}
+	confidence := p.confidence
+	if len(hops) > 0 {
+		confidence = hops[0].Confidence // of each limit, where all hold at once
+	}
 	return timeouts.Query{
-		Settings: p.advice, Hops: hops, Target: *q.Target, Confidence: p.confidence, Graph: f.calls.Graph(), Retries: worth,
+		Settings: p.advice, Hops: hops, Target: *q.Target, Confidence: confidence, Graph: f.calls.Graph(), Retries: worth,
 		FirstCompleted: func(name, kind string) quantile.Union { return first[hopKey{name, kind}] },
 		Biased:         v.Kind == sampling.Biased,
 		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,

@@ -1,0 +1,150 @@
+package buckets
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tailscope/tailscope/internal/ratio"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// First attempts of one trace, and those of one minute, go the same way more often
+// than others. How much so is summed up while they are read: by trace where spans
+// come as whole traces, by blocks of time wherever a start is known. The lines of a
+// log that share a chain never come together here, so they count by time alone.
+
+// bindings are the bonds of all hops of one worker, whatever the weights.
+type bindings struct {
+	window *quantile.Window
+	hops   map[spans.Hop]*bonds
+}
+
+// bonds are those of one hop's first attempts.
+type bonds struct {
+	blocks *quantile.Blocks
+	traces quantile.Clusters
+	open   []quantile.Step // of the trace being added
+}
+
+func newBindings() *bindings {
+	return &bindings{window: quantile.NewWindow(), hops: map[spans.Hop]*bonds{}}
+}
+
+func (l *bindings) of(id spans.Hop) *bonds {
+	b := l.hops[id]
+	if b == nil {
+		b = &bonds{blocks: l.window.New()}
+		l.hops[id] = b
+	}
+	return b
+}
+
+// merge moves the bonds of o into l.
+func (l *bindings) merge(o *bindings) {
+	if l == o {
+		return
+	}
+	l.window.Join(o.window)
+	for id, from := range o.hops {
+		into := l.of(id)
+		into.traces.Merge(&from.traces)
+		into.blocks.Merge(from.blocks)
+		from.traces = quantile.Clusters{}
+	}
+}
+
+// bind notes a first attempt that completed or was cut.
+func (h *hop) bind(a attempt, s quantile.Step) {
+	if a.retry {
+		return
+	}
+	if a.timed {
+		h.bonds.blocks.Add(a.start, s)
+	}
+	if a.inTrace {
+		h.bonds.open = append(h.bonds.open, s)
+	}
+}
+
+// close ends a trace.
+func (b *bonds) close() {
+	if len(b.open) > 1 {
+		b.traces.Add(b.open)
+	}
+	b.open = b.open[:0]
+}
+
+// startOf returns the start of a row, math.MinInt64 where it is not known.
+func startOf(b *spans.Batch, row int) int64 {
+	if start, known := b.Start(row); known {
+		return start
+	}
+	return math.MinInt64
+}
+
+// effects says how the first attempts depend on each other; nil where there is no
+// tail to say it of.
+func (h *hop) effects(q Query, t quantile.Tails) (tails []quantile.Dependent, cut quantile.Dependent) {
+	if h.tailless(q) != "" || h.bonds.blocks.Empty() && h.bonds.traces.Empty() {
+		return nil, cut
+	}
+	d := quantile.Dependence{Traces: &h.bonds.traces, Blocks: h.bonds.blocks, CutFrom: quantile.CutStep}
+	if h.timeout > 0 && !h.tells(q) {
+		d.CutFrom = quantile.StepOf(reached(h.timeout))
+	}
+	return h.first.observed().Effects(t, d)
+}
+
+// dependent names the limits that stand on fewer attempts than were seen.
+func (t tailer) dependent() string {
+	var hit []string
+	for _, q := range t.tails.Tails.Tails {
+		if q.Effect.Counts() {
+			hit = append(hit, t.effectText(q.Effect)+" beyond "+q.P.Label())
+		}
+	}
+	if cut := t.r.TruncatedShare.Effect; len(t.effects) > 0 && cut.Counts() {
+		hit = append(hit, t.effectText(cut)+" of the cut ones")
+	}
+	if hit == nil {
+		return ""
+	}
+	return "slow first attempts come together, so they tell less than as many independent ones: design effect " +
+		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
+}
+
+func (t tailer) effectText(e quantile.Effect) string {
+	by := "trace"
+	if e.ByTime {
+		by = t.blockText()
+	}
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + by
+}
+
+// blockText names a block of time.
+func (t tailer) blockText() string {
+	if minutes := int64(t.hop.bonds.blocks.Width().Minutes()); minutes > 1 {
+		return fmt.Sprintf("%d minutes", minutes)
+	}
+	return "minute"
+}
+
+// drift names the quantiles beyond which the share moved.
+func (t tailer) drift() string {
+	var moved []string
+	for i, e := range t.effects {
+		if d := e.Drift; d != nil {
+			moved = append(moved, fmt.Sprintf("beyond %s %s and %s", t.tails.Tails.Tails[i].P.Label(), percentOf(d.First), percentOf(d.Last)))
+		}
+	}
+	if moved == nil {
+		return ""
+	}
+	return "the tail moved between the first and the last third of the first attempts, by time: " + strings.Join(moved, ", ") +
+		"; quantiles and limits are of all of it, and of no time to come"
+}
+
+func percentOf(p quantile.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }

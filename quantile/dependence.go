@@ -1,0 +1,152 @@
+package quantile
+
+import "slices"
+
+// Dependence is what is known of how the attempts of a sample hang together.
+type Dependence struct {
+	Traces *Clusters
+	Blocks *Blocks // flushed
+	// CutFrom is the step from which on all attempts count as cut.
+	CutFrom Step
+}
+
+// Dependent is how attempts beyond one threshold hang together.
+type Dependent struct {
+	Effect Effect
+	Drift  *Drift // nil where the share beyond the threshold did not move
+}
+
+// Effects returns, for each quantile of t and then for the cut share, how the
+// attempts that were cut or lie beyond it hang together. The threshold is the step of
+// the ladder that has nearest to n-k attempts beyond it, k the quantile's
+// rank; where all steps are far from that, as many attempts took the same time,
+// nothing is known.
+func (o Observed) Effects(t Tails, d Dependence) (tails []Dependent, cut Dependent) {
+	b := o.beyondSteps(t, d)
+	for i := range t.Tails {
+		s, near := b.nearest(b.candidates(&t.Tails[i]), t.N-t.Tails[i].Rank)
+		var one Dependent
+		if near {
+			one = d.at(s, t.N, b.counts[s])
+		}
+		tails = append(tails, one)
+	}
+	s := b.capped(CutStep)
+	return tails, d.at(s, t.N, b.counts[s])
+}
+
+func (d Dependence) at(s Step, n, beyond uint64) Dependent {
+	return Dependent{d.effect(s, n, beyond), d.Blocks.drift(s)}
+}
+
+// effect is the larger of that by trace and that by time.
+func (d Dependence) effect(s Step, n, beyond uint64) Effect {
+	var byTrace Effect
+	if !d.Traces.Empty() {
+		byTrace = d.Traces.clustered(s, n, beyond).effect()
+	}
+	byTime := d.Blocks.clustered(s).effect()
+	byTime.ByTime = byTime.Known()
+	return byTrace.larger(byTime)
+}
+
+// beyondSteps counts the attempts that were cut or lie in a step or above it.
+type beyondSteps struct {
+	top    Step
+	counts map[Step]uint64
+}
+
+func (o Observed) beyondSteps(t Tails, d Dependence) beyondSteps {
+	b := beyondSteps{top: d.CutFrom, counts: map[Step]uint64{}}
+	steps := []Step{b.capped(CutStep)}
+	for i := range t.Tails {
+		steps = append(steps, b.candidates(&t.Tails[i])...)
+	}
+	slices.Sort(steps)
+	completed := o.Completed.walk()
+	var below uint64
+	for _, s := range slices.Compact(steps) {
+		if s == CutStep {
+			b.counts[s] = t.Cut
+			continue
+		}
+		below += completed.upTo(s.from() - 1)
+		b.counts[s] = t.N - below
+	}
+	return b
+}
+
+// capped returns the step that tells the same attempts apart: from top on all are
+// cut.
+func (b beyondSteps) capped(s Step) Step { return min(s, b.top) }
+
+// candidates are the thresholds next to a quantile. One that the cut attempts hide
+// may be nearest to all of them.
+func (b beyondSteps) candidates(q *Tail) []Step {
+	s := StepOf(q.Value)
+	list := []Step{b.capped(s), b.capped(s + 1)}
+	if q.Status != Exact {
+		list = append(list, b.capped(CutStep))
+	}
+	return list
+}
+
+// nearest returns the candidate with nearest to so many attempts beyond it, the
+// higher of two, and whether it is near: more than half and less than twice as many,
+// or just those that were cut, where these are so many.
+func (b beyondSteps) nearest(candidates []Step, want uint64) (Step, bool) {
+	best, least := candidates[0], distance(b.counts[candidates[0]], want)
+	for _, s := range candidates[1:] {
+		if far := distance(b.counts[s], want); far <= least {
+			best, least = s, far
+		}
+	}
+	n := b.counts[best]
+	return best, n > want/2 && n/2 < want || best == b.top && n >= want
+}
+
+func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+
+// Widen puts the limits of the quantiles of t where so many attempts as their
+// effects leave would put them. A limit of rank k out of n_eff is the value at the
+// rank ceil(k n/n_eff), a lower one that at floor((k-1) n/n_eff) + 1: without an
+// effect both are k.
+func (o Observed) Widen(t *Tails, effects []Dependent, confidence P) {
+	order := o.lowerBounded(*t)
+	for i := range t.Tails {
+		q := &t.Tails[i]
+		q.Effect = effects[i].Effect
+		if q.Effect.Counts() {
+			q.widen(*t, order, confidence)
+		}
+	}
+	if len(order.ranks) > 0 {
+		order.read()
+	}
+}
+
+func (q *Tail) widen(t Tails, order *lowerBounded, confidence P) {
+	q.Effective = q.Effect.Size(q.N)
+	q.LowerRank, q.UpperRank = LowerRank(q.Effective, q.P, confidence), UpperRank(q.Effective, q.P, confidence)
+	q.Lower, q.Upper = nil, nil
+	if q.Status == NoValue {
+		return
+	}
+	n := Sum{Lo: q.N}
+	if q.LowerRank > 0 {
+		q.Lower = new(int64)
+		order.ask(n.after(q.LowerRank-1, q.Effective).Lo, q.Lower)
+	}
+	if q.UpperRank > q.Effective {
+		return
+	}
+	if rank := n.portion(q.UpperRank, q.Effective).Lo; rank <= t.Below {
+		q.Upper = new(int64)
+		order.ask(rank, q.Upper)
+	}
+}
+
+// EffectiveShare returns c of n as counts of size attempts, rounded down and up.
+func EffectiveShare(c, n, size uint64) (down, up uint64) {
+	return Sum{Lo: c}.outOf(Sum{Lo: n}, size)
+}

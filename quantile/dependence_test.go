@@ -1,0 +1,105 @@
+package quantile
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func newSeeded(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 5)) }
+
+// An effect that does not count changes no limit; one that does puts each limit at
+// the value that the rank of n_eff reaches.
+func TestWidenedLimits(t *testing.T) {
+	ps := []P{MustP("0.5"), MustP("0.9"), MustP("0.95")}
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 400).Draw(t, "values")
+		e := Effect{Hundredths: rapid.Uint64Range(100, 1000).Draw(t, "effect"), Sure: rapid.Bool().Draw(t, "sure")}
+		o := Observed{Completed: Union{sampleOf(values...)}}
+		want, got := o.Tails(ps, ninetyFive), o.Tails(ps, ninetyFive)
+		o.Widen(&got, []Dependent{{Effect: e}, {Effect: e}, {Effect: e}}, ninetyFive)
+		slices.Sort(values)
+		for i := range want.Tails {
+			w := &want.Tails[i]
+			w.Effect = e
+			if e.Counts() {
+				dumbLimits(w, values, e)
+			}
+			if d := cmp.Diff(*w, got.Tails[i], cmp.Comparer(func(a, b P) bool { return a == b })); d != "" {
+				t.Fatalf("%s (-want +got):\n%s", w.P.Label(), d)
+			}
+		}
+	})
+}
+
+// dumbLimits reads the limits off the sorted values.
+func dumbLimits(w *Tail, sorted []int64, e Effect) {
+	n := uint64(len(sorted))
+	size := max(1, n*100/e.Hundredths)
+	w.Effective, w.LowerRank, w.UpperRank = size, LowerRank(size, w.P, ninetyFive), UpperRank(size, w.P, ninetyFive)
+	w.Lower, w.Upper = nil, nil
+	if w.LowerRank > 0 {
+		w.Lower = &sorted[(w.LowerRank-1)*n/size]
+	}
+	if w.UpperRank <= size {
+		w.Upper = &sorted[(w.UpperRank*n+size-1)/size-1]
+	}
+}
+
+// The threshold is the step with the nearest number of attempts beyond it.
+func TestEffectIsThatOfTheStepNextToTheQuantile(t *testing.T) {
+	done := new(Sample)
+	d := Dependence{Traces: new(Clusters), Blocks: NewWindow().New(), CutFrom: CutStep}
+	// 100 traces of ten calls: in ten of them all are slow, so beyond p90 lie whole
+	// traces. Beyond p50 lies every second call of each.
+	for trace := range 100 {
+		var steps []Step
+		for call := range 10 {
+			ns := int64(1e6 + call%2*1e6)
+			if trace%10 == 0 {
+				ns = 50e6
+			}
+			done.Add(ns)
+			steps = append(steps, StepOf(ns))
+		}
+		d.Traces.Add(steps)
+	}
+	o := Observed{Completed: Union{done}}
+	tails := o.Tails([]P{MustP("0.5"), MustP("0.9")}, ninetyFive)
+	effects, cut := o.Effects(tails, d)
+	if got := effects[1].Effect; got.Hundredths != 1009 || !got.Counts() {
+		t.Errorf("p90: %+v, want 10.09", got)
+	}
+	if got := effects[0].Effect; !got.Known() || got.Hundredths >= 200 {
+		t.Errorf("p50: %+v", got)
+	}
+	if cut.Effect.Known() {
+		t.Errorf("nothing was cut, but its effect is %+v", cut.Effect)
+	}
+}
+
+// A quantile that the cuts hide is judged by who was cut.
+func TestEffectOfAHiddenQuantileIsThatOfTheCuts(t *testing.T) {
+	done, cuts := new(Sample), new(Sample)
+	d := Dependence{Traces: new(Clusters), Blocks: NewWindow().New(), CutFrom: CutStep}
+	for trace := range 100 {
+		steps := []Step{StepOf(1e6), StepOf(1e6)}
+		done.AddN(1e6, 2)
+		if trace%5 == 0 {
+			steps = append(steps, CutStep, CutStep, CutStep, CutStep)
+			cuts.AddN(9e6, 4)
+		} else {
+			steps = append(steps, StepOf(2e6), StepOf(2e6), StepOf(2e6), StepOf(2e6))
+			done.AddN(2e6, 4)
+		}
+		d.Traces.Add(steps)
+	}
+	o := Observed{Completed: Union{done}, CutAt: Union{cuts}}
+	effects, cut := o.Effects(o.Tails([]P{MustP("0.95")}, ninetyFive), d)
+	if effects[0].Effect != cut.Effect || !cut.Effect.Counts() {
+		t.Errorf("p95 %+v, cut share %+v", effects[0].Effect, cut.Effect)
+	}
+}

@@ -1,0 +1,36 @@
+package quantile
+
+import "math/bits"
+
+// Step is a rung of a fixed ladder of durations, 16 to the octave, from 0 ns on:
+// how attempts depend on each other is summed up for each, as the threshold that
+// matters, the quantile, is known only at the end. Neighbours are 4 to 7 % apart.
+type Step uint16
+
+const (
+	stepBits = 10 // of a step in a key
+	fineBits = 4  // bits of a value that tell steps apart
+
+	// CutStep is above all durations: that of an attempt that was cut.
+	CutStep Step = 1<<stepBits - 1
+)
+
+// StepOf returns the step in which a duration of ns nanoseconds lies; one below 0
+// counts as 0.
+func StepOf(ns int64) Step {
+	v := uint64(max(0, ns))
+	if v < 1<<fineBits {
+		return Step(v)
+	}
+	e := bits.Len64(v) - fineBits - 1
+	return Step((e+1)<<fineBits | int(v>>e)&(1<<fineBits-1))
+}
+
+// from returns the shortest duration of the step, in ns.
+func (s Step) from() int64 {
+	if s < 1<<fineBits {
+		return int64(s)
+	}
+	e := int(s)>>fineBits - 1
+	return (1<<fineBits | int64(s)&(1<<fineBits-1)) << e
+}

@@ -1,0 +1,33 @@
+package quantile
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestStepsFollowEachOther(t *testing.T) {
+	last := StepOf(math.MaxInt64)
+	if last >= CutStep || StepOf(-5) != 0 || StepOf(0) != 0 {
+		t.Fatalf("last step %d", last)
+	}
+	for s := Step(0); s <= last; s++ {
+		if got := StepOf(s.from()); got != s {
+			t.Fatalf("step %d begins in step %d", s, got)
+		}
+		if s > 0 && StepOf(s.from()-1) != s-1 {
+			t.Fatalf("step %d begins late", s)
+		}
+	}
+}
+
+func TestStepsAreOfOneWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ns := rapid.Int64Range(16, math.MaxInt64/2).Draw(t, "ns")
+		from, next := StepOf(ns).from(), (StepOf(ns) + 1).from()
+		if from > ns || next <= ns || float64(next) > 1.0626*float64(from) {
+			t.Fatalf("%d in %d..%d", ns, from, next)
+		}
+	})
+}
