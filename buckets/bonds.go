@@ -112,7 +112,11 @@ func (t tailer) dependent() string {
 	if hit == nil {
 		return ""
 	}
-	return "slow first attempts come together, so they tell less than as many independent ones: design effect " +
+	lead := "slow first attempts come together, so they tell less than as many independent ones"
+	if t.r.TruncatedShare.Effect.Assumed {
+		lead = "attempts of one trace may go the same way, which so few traces do not tell"
+	}
+	return lead + ": design effect " +
 		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
 }
 

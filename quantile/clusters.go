@@ -90,3 +90,11 @@ func (c *Clusters) clustered(s Step, n, beyond uint64) clustered {
 		aa: Sum{Lo: sums.aa + slow}, am: Sum{Lo: sums.am + slow}, mm: Sum{Lo: c.squares + alone},
 	}
 }
+
+// ofTraces is the effect of traces: of too few to tell, the most that it can be.
+func (c clustered) ofTraces() Effect {
+	if c.clusters < fewestClusters {
+		return c.utmost()
+	}
+	return c.effect()
+}

@@ -43,7 +43,7 @@ func (d Dependence) at(s Step, n, beyond uint64) Dependent {
 func (d Dependence) effect(s Step, n, beyond uint64) Effect {
 	var byTrace Effect
 	if !d.Traces.Empty() {
-		byTrace = d.Traces.clustered(s, n, beyond).effect()
+		byTrace = d.Traces.clustered(s, n, beyond).ofTraces()
 	}
 	byTime := d.Blocks.clustered(s).effect()
 	byTime.ByTime = byTime.Known()

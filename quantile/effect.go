@@ -15,6 +15,8 @@ type Effect struct {
 	ByTime bool
 	// Sure: it lies more than three standard errors above 1.
 	Sure bool
+	// Assumed: it is the most that it can be, as there are too few traces to tell.
+	Assumed bool
 }
 
 const (
@@ -97,6 +99,14 @@ func (c clustered) effect() Effect {
 	above := new(big.Int).SetUint64(e.Hundredths - 100)
 	e.Sure = product(above, above, big64(k-1)).Cmp(big64(18*100*100)) > 0
 	return e
+}
+
+// utmost is the effect where all attempts of a cluster go the same way, the sum of
+// m^2 over that of m, rounded up: what too few clusters do not rule out.
+func (c clustered) utmost() Effect {
+	most := product(c.mm.big(), big64(100))
+	most.Add(most, big64(c.n-1)).Div(most, big64(max(1, c.n)))
+	return Effect{Hundredths: max(100, most.Uint64()), Sure: true, Assumed: true}
 }
 
 // scatter returns n^2 times the sum of (a - r m)^2, without a rounding.

@@ -56,7 +56,7 @@ func (o Observed) Estimates(tails []Tail) []*Estimate {
 	estimates := make([]*Estimate, len(tails))
 	var s *study
 	for i, q := range tails {
-		if q.Status != AtLeast || q.Effective > 0 {
+		if q.Status != AtLeast || q.Effective > 0 && !q.Effect.Counts() {
 			continue
 		}
 		if s == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -62,7 +63,8 @@ func (r *row) count(reps int, seed uint64) {
 		first := len(r.limits)
 		r.limits = append(r.limits, make([]limits, len(asked))...)
 		for rep := range reps {
-			r.hop(observe(r.attempts(source(seed, i, uint64(rep)), r.n), r.wall(cut), r.twoWalls), r.limits[first:])
+			values := r.attempts(source(seed, i, uint64(rep)), r.n)
+			r.hop(observe(values, r.wall(cut), r.twoWalls), r.tracesOf(values, r.wall(cut)), r.limits[first:])
 		}
 	}
 }
@@ -94,8 +96,34 @@ func observe(durations []float64, wall float64, twoWalls bool) quantile.Observed
 	return quantile.Observed{Completed: quantile.Union{done}, CutAt: quantile.Union{cut}}
 }
 
-func (r *row) hop(o quantile.Observed, certified []limits) {
-	tails := o.Tails(asked, confidence).Tails
+// tracesOf sums up the attempts of each trace, nil where they are taken for
+// independent.
+func (s system) tracesOf(durations []float64, wall float64) *quantile.Clusters {
+	if !s.effect {
+		return nil
+	}
+	traces := new(quantile.Clusters)
+	for one := range slices.Chunk(durations, s.perTrace) {
+		var steps []quantile.Step
+		for _, v := range one {
+			if v < wall {
+				steps = append(steps, quantile.StepOf(int64(v*second)))
+			} else {
+				steps = append(steps, quantile.CutStep)
+			}
+		}
+		traces.Add(steps)
+	}
+	return traces
+}
+
+func (r *row) hop(o quantile.Observed, traces *quantile.Clusters, certified []limits) {
+	all := o.Tails(asked, confidence)
+	if traces != nil {
+		effects, _ := o.Effects(all, quantile.Dependence{Traces: traces, Blocks: new(quantile.Blocks), CutFrom: quantile.CutStep})
+		o.Widen(&all, effects, confidence)
+	}
+	tails := all.Tails
 	estimates := o.Estimates(tails)
 	for i, q := range tails {
 		truth := int64(r.quantile(q.P.Float()) * second)

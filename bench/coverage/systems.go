@@ -90,6 +90,7 @@ type system struct {
 	// of their logarithms, which are normal.
 	perTrace    int
 	correlation float64
+	effect      bool // limits take the design effect of traces into account
 	kind        kind
 }
 
@@ -97,10 +98,11 @@ type system struct {
 type kind uint8
 
 const (
-	oneMode   kind = iota // estimates must hold
-	slowMode              // nothing in the data shows it
-	dependent             // not what the limits assume
-	manyWalls             // no estimate is allowed
+	oneMode      kind = iota // estimates must hold
+	slowMode                 // nothing in the data shows it
+	dependent                // not what the limits assume
+	counteracted             // dependent, and the limits know it
+	manyWalls                // no estimate is allowed
 )
 
 var cutShares = []float64{.02, .05, .1}
@@ -118,7 +120,11 @@ func systems() []system {
 		list = append(list, withSlowMode(walls))
 	}
 	for _, calls := range []int{10, 50} {
-		list = append(list, clustered(calls))
+		plain, counted := clustered(calls), clustered(calls)
+		plain.name += ", taken for independent"
+		counted.name += ", with the design effect"
+		counted.effect, counted.kind = true, counteracted
+		list = append(list, plain, counted)
 	}
 	two := one("lognormal, σ 1, two walls", lognormal(1))
 	two.twoWalls, two.kind = true, manyWalls
