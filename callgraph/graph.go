@@ -90,24 +90,42 @@ func (w *Watch) node(i int32) Node {
 
 // groups shares calls out over groups in which each two are mostly made side by
 // side; what is not surely so stands in a group of its own, so that no time is
-// counted too short.
+// counted too short. A call joins the first group that takes it.
 func groups(edges []edge, pairs map[pair]uint64) [][]int {
 	var all [][]int
+	in, beside := make([]int, len(edges)), besides(edges, pairs)
 	for i := range edges {
-		at := slices.IndexFunc(all, func(group []int) bool {
-			return !slices.ContainsFunc(group, func(k int) bool { return !sideBySide(&edges[i], &edges[k], pairs) })
-		})
-		if at < 0 {
-			all = append(all, nil)
-			at = len(all) - 1
+		met, at := map[int]int{}, len(all) // how many of each group run beside it
+		for _, k := range beside[i] {
+			if k < i {
+				met[in[k]]++
+			}
 		}
-		all[at] = append(all[at], i)
+		for group, n := range met {
+			if n == len(all[group]) {
+				at = min(at, group)
+			}
+		}
+		if at == len(all) {
+			all = append(all, nil)
+		}
+		all[at], in[i] = append(all[at], i), at
 	}
 	return all
 }
 
-// sideBySide reports whether two calls overlap for more than half of the callers
-// that may make both.
-func sideBySide(a, b *edge, pairs map[pair]uint64) bool {
-	return pairs[pairOf(a.hop, b.hop)] > min(a.callers, b.callers)/2
+// besides lists for each call those that overlap it for more than half of the
+// callers that may make both.
+func besides(edges []edge, pairs map[pair]uint64) [][]int {
+	places, beside := make(map[int32]int, len(edges)), make([][]int, len(edges))
+	for i := range edges {
+		places[edges[i].hop] = i
+	}
+	for p, callers := range pairs {
+		a, b := places[p[0]], places[p[1]]
+		if callers > min(edges[a].callers, edges[b].callers)/2 {
+			beside[a], beside[b] = append(beside[a], b), append(beside[b], a)
+		}
+	}
+	return beside
 }

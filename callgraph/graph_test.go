@@ -3,6 +3,7 @@ package callgraph
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,5 +233,63 @@ func TestOwnWorkIsWithinTheWhole(t *testing.T) {
 		if own.N-n.Served != whole.N || own.Min < 0 || n.Served == 0 && own.Sum.Lo > whole.Sum.Lo {
 			t.Errorf("%s: own %+v, whole %+v, served %d", n.Name, own, whole, n.Served)
 		}
+	}
+}
+
+// A caller of many hops, more than are looked through, is as one of few; calls join
+// the first group in which each runs beside them.
+func TestGroupsOfManyCallsAreThoseOfFew(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		n := new(node)
+		hops := 1 + r.IntN(60)
+		for range 4 {
+			for _, hop := range r.Perm(hops) {
+				n.edge(int32(hop)).call(1)
+			}
+		}
+		for range r.IntN(hops * hops) {
+			n.sideBySide(pairOf(int32(r.IntN(hops)), int32(r.IntN(hops))), uint64(1+r.IntN(3)))
+		}
+		if len(n.edges) != hops || n.edges[0].callers != 4 {
+			t.Fatalf("%d hops in %d edges, the first of %d callers", hops, len(n.edges), n.edges[0].callers)
+		}
+		if d := cmp.Diff(slowGroups(n.edges, n.pairs), groups(n.edges, n.pairs)); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
+func slowGroups(edges []edge, pairs map[pair]uint64) (all [][]int) {
+	for i := range edges {
+		at := slices.IndexFunc(all, func(group []int) bool {
+			return !slices.ContainsFunc(group, func(k int) bool {
+				return pairs[pairOf(edges[i].hop, edges[k].hop)] <= min(edges[i].callers, edges[k].callers)/2
+			})
+		})
+		if at < 0 {
+			at, all = len(all), append(all, nil)
+		}
+		all[at] = append(all[at], i)
+	}
+	return all
+}
+
+// A request of thousands of hops side by side, and thousands of requests with a hop
+// of their own each, are looked at in no more than a moment.
+func TestCallsOfManyHops(t *testing.T) {
+	const hops = 3000
+	w, alone := NewWatch(Config{}), NewWatch(Config{})
+	list := []testLine{}
+	for i := range hops {
+		list = append(list, testLine{hop: fmt.Sprint("many", i), start: i, end: 2 * hops})
+		alone.AddChain(chainOf(testLine{hop: fmt.Sprint("many", i), end: 5}))
+	}
+	w.AddChain(chainOf(list...))
+	if n := w.Graph().Nodes[0]; len(n.Calls) != hops || len(n.Groups) >= hops || w.calls != hops {
+		t.Errorf("%d calls, %d groups, %d counted", len(n.Calls), len(n.Groups), w.calls)
+	}
+	if n := alone.Graph().Nodes[0]; len(n.Calls) != hops || len(n.Groups) != hops {
+		t.Errorf("%d calls, %d groups", len(n.Calls), len(n.Groups))
 	}
 }

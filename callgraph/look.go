@@ -1,6 +1,10 @@
 package callgraph
 
-import "github.com/tailscope/tailscope/spans"
+import (
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
 
 // attempt is an attempt among those of its request, which stand by their starts.
 type attempt struct {
@@ -21,6 +25,7 @@ type room struct {
 	called   []int32 // hops in tally
 	running  []int32
 	pairs    []pair
+	met      map[pair]struct{} // those in pairs, once they are many
 }
 
 // tally counts the calls of one hop under one caller.
@@ -198,6 +203,7 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 	for _, p := range r.pairs {
 		n.sideBySide(p, 1)
 	}
+	r.met = nil
 }
 
 // countOne enters a call after those that started before it. As many as fit into
@@ -239,12 +245,25 @@ func (w *Watch) meetRunning(as []attempt, i int32) {
 }
 
 func (r *room) note(p pair) {
-	for _, known := range r.pairs {
-		if known == p {
-			return
+	if !r.noted(p) {
+		r.pairs = append(r.pairs, p)
+	}
+}
+
+// noted reports whether a pair is known; of many it makes it known.
+func (r *room) noted(p pair) bool {
+	if len(r.pairs) <= few {
+		return slices.Contains(r.pairs, p)
+	}
+	if len(r.met) == 0 {
+		r.met = make(map[pair]struct{}, len(r.pairs))
+		for _, one := range r.pairs {
+			r.met[one] = struct{}{}
 		}
 	}
-	r.pairs = append(r.pairs, p)
+	_, known := r.met[p]
+	r.met[p] = struct{}{}
+	return known
 }
 
 // lookUntimed counts a chain without times, as calls in a row: each that completed

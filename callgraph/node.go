@@ -6,6 +6,7 @@ import "github.com/tailscope/tailscope/quantile"
 type node struct {
 	entries uint64 // requests that begin here
 	edges   []edge
+	places  map[int32]int // of edges by their hop, once they are many
 	// pairs counts callers under which two hops were called side by side.
 	pairs map[pair]uint64
 	// Of completed attempts that made calls: the time that no call covers, and the
@@ -27,15 +28,37 @@ type edge struct {
 	rows    map[uint32]uint64 // how many of these make so many in a row, from 2 on
 }
 
-// edge returns the edge to a hop. A caller has few, and meets them in turn.
+// few edges or pairs are looked through, more are looked up: a caller has few, unless
+// each call bears a name of its own.
+const few = 16
+
+// edge returns the edge to a hop.
 func (n *node) edge(hop int32) *edge {
-	for i := range n.edges {
-		if n.edges[i].hop == hop {
-			return &n.edges[i]
+	if n.places == nil {
+		for i := range n.edges {
+			if n.edges[i].hop == hop {
+				return &n.edges[i]
+			}
 		}
+	} else if i, known := n.places[hop]; known {
+		return &n.edges[i]
 	}
 	n.edges = append(n.edges, edge{hop: hop})
+	n.enter(hop)
 	return &n.edges[len(n.edges)-1]
+}
+
+// enter notes where the last edge is.
+func (n *node) enter(hop int32) {
+	switch {
+	case n.places != nil:
+		n.places[hop] = len(n.edges) - 1
+	case len(n.edges) > few:
+		n.places = map[int32]int{}
+		for i := range n.edges {
+			n.places[n.edges[i].hop] = i
+		}
+	}
 }
 
 // call counts a caller that makes so many calls of the hop in a row.
