@@ -196,6 +196,9 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 			w.countOne(as, i)
 		}
 	}
+	if len(r.called) > 0 {
+		n.together(r.called)
+	}
 	for _, hop := range r.called {
 		n.edge(hop).call(r.tally[hop].inRow)
 		r.tally[hop] = tally{}
@@ -287,6 +290,7 @@ func (w *Watch) lookUntimed(as []attempt) {
 			t.inRow++
 		}
 	}
+	w.nodes[request].together(r.called)
 	for _, hop := range r.called {
 		calls := max(1, r.tally[hop].inRow)
 		w.calls += uint64(calls)

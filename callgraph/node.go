@@ -7,8 +7,10 @@ type node struct {
 	entries uint64 // requests that begin here
 	edges   []edge
 	places  map[int32]int // of edges by their hop, once they are many
-	// pairs counts callers under which two hops were called side by side.
-	pairs map[pair]uint64
+	makers  uint64        // attempts that made calls
+	// pairs counts callers under which two hops were called side by side, both those
+	// that call two hops at all.
+	pairs, both map[pair]uint64
 	// Of completed attempts that made calls: the time that no call covers, and the
 	// whole time. Served counts attempts that were cut and are in own with the time
 	// of their server.
@@ -26,6 +28,7 @@ type edge struct {
 	hop     int32
 	callers uint64            // attempts that make such a call
 	rows    map[uint32]uint64 // how many of these make so many in a row, from 2 on
+	crowded bool              // a caller called so many hops that both leaves it out
 }
 
 // few edges or pairs are looked through, more are looked up: a caller has few, unless
@@ -76,11 +79,27 @@ func (e *edge) addRows(inRow uint32, callers uint64) {
 	e.rows[inRow] += callers
 }
 
-func (n *node) sideBySide(p pair, callers uint64) {
-	if n.pairs == nil {
-		n.pairs = map[pair]uint64{}
+func (n *node) sideBySide(p pair, callers uint64) { addPair(&n.pairs, p, callers) }
+
+func addPair(into *map[pair]uint64, p pair, callers uint64) {
+	if *into == nil {
+		*into = map[pair]uint64{}
 	}
-	n.pairs[p] += callers
+	(*into)[p] += callers
+}
+
+// together enters the hops that one caller calls.
+func (n *node) together(called []int32) {
+	n.makers++
+	for i, hop := range called {
+		if len(called) > few {
+			n.edge(hop).crowded = true
+			continue
+		}
+		for _, other := range called[:i] {
+			addPair(&n.both, pairOf(hop, other), 1)
+		}
+	}
 }
 
 // worked enters the time that a completed attempt worked itself, and all it took.
@@ -112,15 +131,20 @@ func sampleOf(store *quantile.Store) *quantile.Sample {
 func (n *node) merge(o *node, hops []int32) {
 	n.entries += o.entries
 	n.served += o.served
+	n.makers += o.makers
 	for _, e := range o.edges {
 		mine := n.edge(hops[e.hop])
 		mine.callers += e.callers
+		mine.crowded = mine.crowded || e.crowded
 		for inRow, callers := range e.rows {
 			mine.addRows(inRow, callers)
 		}
 	}
 	for p, callers := range o.pairs {
 		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
+	}
+	for p, callers := range o.both {
+		addPair(&n.both, pairOf(hops[p[0]], hops[p[1]]), callers)
 	}
 	mergeSample(&n.own, o.own)
 	mergeSample(&n.whole, o.whole)
