@@ -54,6 +54,7 @@ type jsonInner struct {
 	Bound    *int64            `json:"own_bound_ns"`
 	Own      *int64            `json:"own_ns"`
 	Grants   *int64            `json:"grants_ns"`
+	Rest     *int64            `json:"rest_ns"`
 	Evidence timeouts.Evidence `json:"own_evidence"`
 }
 
@@ -95,8 +96,8 @@ type jsonGrant struct {
 	Hop    string  `json:"hop"`
 	Kind   *string `json:"kind"`
 	Needs  *int64  `json:"needs_ns"`
-	Limit  int64   `json:"limit_ns"`
-	PerTry int64   `json:"per_try_ns"`
+	Limit  *int64  `json:"limit_ns"`
+	PerTry *int64  `json:"per_try_ns"`
 	Tries  uint64  `json:"retries"`
 	InRow  uint64  `json:"in_a_row"`
 }
@@ -162,7 +163,7 @@ func timeoutJSON(h timeouts.Hop) jsonTimeout {
 		j.Under = &jsonUnder{jsonCount{u.N, u.Of}, u.Upper}
 	}
 	if n := h.Inner; n != nil {
-		j.Inner = &jsonInner{n.OwnBound, n.Own, n.Grants, n.Evidence}
+		j.Inner = &jsonInner{n.OwnBound, n.Own, n.Grants, n.Rest, n.Evidence}
 	}
 	if s := h.ServerSide; s != nil {
 		j.ServerSide = &jsonServerAdvice{s.Suggested, jsonCount{s.N, s.Of}}

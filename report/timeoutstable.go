@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -240,10 +241,13 @@ func grantTable(o *timeouts.Result) Table {
 	}}
 	for _, g := range a.Grants {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: durations.Text(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: durations.Text(g.PerTry)},
+			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: timeText(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: timeText(g.PerTry)},
 		})
 	}
 	t.Caption = []string{"At most is what is left for a call when all others take what they need; each attempt may have its part of that without the waits between attempts."}
+	if slices.ContainsFunc(a.Grants, func(g timeouts.Grant) bool { return g.Needs == nil }) {
+		t.Caption = append(t.Caption, "Where the needs of a call are not known, those of its neighbours are without a limit.")
+	}
 	if s := a.Infeasible; s != nil {
 		t.Caption = append(t.Caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", nameAndKind(s.Hop, s.Kind), durations.Text(s.Needs), durations.Text(s.Has)))
 	}

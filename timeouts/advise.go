@@ -2,6 +2,7 @@ package timeouts
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
@@ -32,7 +33,7 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 	if wall, known := row.MainWall(); known {
 		h.Current = &Current{wall.To, wall.Source}
 	}
-	if !row.Biased && row.TruncatedShare.Of > 0 {
+	if !row.Biased && marked(row) && row.TruncatedShare.Of > 0 {
 		h.Cut = &row.TruncatedShare
 	}
 	h.PerSecond = a.rate(row)
@@ -46,13 +47,17 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 	return h
 }
 
+const tooLong = "with headroom it is longer than any clock tells"
+
 func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	h.Evidence, h.Bound = a.evidenceOf(row)
 	h.Reason = a.reasonOf(row, h.Evidence)
 	if h.Bound != nil {
-		ns := a.from(*h.Bound)
-		h.Timeout = &ns
-		return
+		if ns := a.from(*h.Bound); ns < math.MaxInt64 {
+			h.Timeout = &ns
+			return
+		}
+		h.Evidence, h.Reason = None, tooLong
 	}
 	raise, from := a.raiseOf(row)
 	h.Canary = a.canary(raise, from, h.PerSecond)
@@ -61,7 +66,7 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	g := a.grantOf(k)
 	evidence, bound := a.ownBound(k, a.nodes[k])
-	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Evidence: evidence}
+	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Rest: g.rest.known(), Evidence: evidence}
 	if h.Inner.Own != nil {
 		h.Inner.OwnBound = &bound
 	}
@@ -69,6 +74,9 @@ func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	switch {
 	case a.Biased || row.Biased || !marked(row):
 		h.Evidence, h.Timeout, h.Reason = None, nil, a.noEvidence(row)
+		return
+	case g.perTry.ns == math.MaxInt64:
+		h.Evidence, h.Timeout, h.Reason = None, nil, tooLong
 		return
 	case h.Timeout == nil && h.Evidence == None:
 		h.Evidence = NotIdentified
@@ -88,11 +96,21 @@ func (a *adviser) innerReason(h *Hop, g *grant) string {
 			below += ", their retries too"
 		}
 	}
-	own := "its own work is not known: too many of its attempts were cut"
+	own := "its own work is not known: " + a.whyNoOwn()
 	if h.Inner.Own != nil {
 		own = fmt.Sprintf("%s for its own work (%s %s)", durations.Text(*h.Inner.Own), a.Target.Label(), durations.Text(*h.Inner.OwnBound))
 	}
+	if g.rest.ns > 0 {
+		below += ", and " + durations.Text(g.rest.ns) + " that its attempts are seen to take beyond both"
+	}
 	return "it calls others, so not from its own quantile: " + own + ", " + below
+}
+
+func (a *adviser) whyNoOwn() string {
+	if a.Weighted {
+		return "its traces have different weights"
+	}
+	return "too many of its attempts were cut"
 }
 
 // rate is how many first attempts come a second, nil where the input does not tell.
@@ -113,7 +131,9 @@ func (a *adviser) compare(h *Hop, row *buckets.Result) {
 		return
 	}
 	h.HeldThen = held(h.PerSecond, *h.Timeout)
-	h.Under = a.under(row, *h.Timeout)
+	if row.Effective == 0 { // of traces that stand for many, counts tell no share
+		h.Under = a.under(row, *h.Timeout)
+	}
 	if h.Current == nil {
 		return
 	}

@@ -42,27 +42,26 @@ func (a *adviser) total(n *callgraph.Node) Total {
 	k := keyOf(n.Hop)
 	t := Total{Entry: k.name, Kind: k.kind, Requests: n.Entries}
 	below, own := a.below(n), a.entryOwn(k, n)
-	if own.ns > 0 {
-		t.Parts = append(t.Parts, Part{ownName(k), own.ns})
-	}
-	t.Parts = append(t.Parts, a.callParts(n)...)
-	retry := a.retryOf(n)
+	rest, retry := a.restOf(k, n, own, below), a.retryOf(n)
 	t.Seen = retry.tries
-	if retry.ns > 0 {
-		t.Parts = append(t.Parts, Part{retry.what, retry.ns})
-	}
-	sum := own.and(below.need).and(amount{ns: retry.ns, evidence: Certified})
+	sum := own.and(rest).and(below.need).and(amount{ns: retry.ns, evidence: Certified})
 	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
-		t.Budget, t.Parts = nil, nil
-		t.Reason = a.unknownBelow(n, own)
+		t.Budget, t.Reason = nil, a.unknownBelow(n, own, sum)
 		return t
 	}
+	t.Parts = a.partsOf(n, own, rest, retry)
 	has := *t.Budget
 	if a.EntryBudget > 0 {
 		has = a.EntryBudget
 	}
-	t.Effective = retry.fit(has - own.ns - below.need.ns)
+	t.Effective = retry.fit(has - own.ns - rest.ns - below.need.ns)
 	return t
+}
+
+func (a *adviser) partsOf(n *callgraph.Node, own, rest amount, retry retry) []Part {
+	parts := append([]Part{{ownName(keyOf(n.Hop)), own.ns}}, a.callParts(n)...)
+	parts = append(parts, Part{"seen beyond these", rest.ns}, Part{retry.what, retry.ns})
+	return slices.DeleteFunc(parts, func(p Part) bool { return p.NS == 0 })
 }
 
 func ownName(k key) string {
@@ -93,19 +92,43 @@ func (a *adviser) callParts(n *callgraph.Node) []Part {
 		if most == nil {
 			continue
 		}
-		one := Part{a.callName(most), a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns}
-		var others []string
-		for _, i := range group {
-			if c := &n.Calls[i]; c != most && !a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
-				others = append(others, a.callName(c))
-			}
-		}
-		if len(others) > 0 {
-			one.What += ", side by side with " + strings.Join(others, ", ")
-		}
-		parts = append(parts, one)
+		what := a.callName(most) + a.othersIn(n, group, most)
+		parts = append(parts, Part{what, a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns})
 	}
 	return parts
+}
+
+// othersIn names the calls that a group holds beside the longest.
+func (a *adviser) othersIn(n *callgraph.Node, group []int, most *callgraph.Call) (text string) {
+	var beside, instead []string
+	for _, i := range group {
+		c := &n.Calls[i]
+		switch {
+		case c == most || a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}]:
+		case most.Instead(i):
+			instead = append(instead, a.callName(c))
+		default:
+			beside = append(beside, a.callName(c))
+		}
+	}
+	if len(beside) > 0 {
+		text = ", side by side with " + listed(beside, ", ")
+	}
+	if len(instead) > 0 {
+		text += ", or instead " + listed(instead, ", ")
+	}
+	return text
+}
+
+// mostListed names are listed in one sentence.
+const mostListed = 10
+
+// listed joins names, the first of many.
+func listed(names []string, sep string) string {
+	if more := len(names) - mostListed; more > 1 {
+		names = append(slices.Clone(names[:mostListed]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, sep)
 }
 
 func (a *adviser) callName(c *callgraph.Call) string {
@@ -180,9 +203,12 @@ func (a *adviser) callWithMost(n *callgraph.Node, figure func(key) int64) (most 
 }
 
 // unknownBelow says which hops leave a budget open.
-func (a *adviser) unknownBelow(n *callgraph.Node, own amount) string {
-	if a.Biased {
+func (a *adviser) unknownBelow(n *callgraph.Node, own, all amount) string {
+	switch {
+	case a.Biased:
 		return "the traces were chosen by how they went"
+	case rank[all.evidence] >= rank[Identified]:
+		return tooLong
 	}
 	var names []string
 	if own.known() == nil {
@@ -194,7 +220,7 @@ func (a *adviser) unknownBelow(n *callgraph.Node, own amount) string {
 			names = append(names, k.name)
 		}
 	}
-	return "not known without " + strings.Join(names, ", ")
+	return "not known without " + listed(names, ", ")
 }
 
 // findInversions compares today's timeouts of calls with those of the calls that
@@ -273,7 +299,7 @@ func (a *adviser) canaryStep() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "on a part of the traffic, raise " + strings.Join(list, ", ")
+	return "on a part of the traffic, raise " + listed(list, ", ")
 }
 
 func (a *adviser) setStep() string {
@@ -283,7 +309,7 @@ func (a *adviser) setStep() string {
 			list = append(list, h.Hop+" "+durations.Text(*h.Timeout))
 		}
 	}
-	return strings.Join(list, ", ")
+	return listed(list, ", ")
 }
 
 func (a *adviser) totalStep() string {

@@ -24,6 +24,7 @@ type Query struct {
 	FirstCompleted, Completed func(name, kind string) quantile.Union
 	Biased                    bool // traces were chosen by how they went
 	Sampled                   bool // not all traces are there: counts give no rate
+	Weighted                  bool // traces stand for different numbers of them
 }
 
 // key is a row of the hop table.
@@ -43,6 +44,7 @@ type adviser struct {
 	// are the hops of these.
 	without map[pair]bool
 	unsure  []pair
+	circle  []string // hops of calls that go round
 	result  Result
 }
 

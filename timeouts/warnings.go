@@ -3,7 +3,6 @@ package timeouts
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
@@ -57,6 +56,7 @@ func (a *adviser) warn() {
 	}
 	add("timeouts_inverted", a.inverted())
 	add("calls_both_ways", a.bothWays())
+	add("calls_in_a_circle", a.inCircle())
 	add("serial_by_assumption", a.untimed())
 	add("several_layers_retry", a.layers())
 }
@@ -79,7 +79,7 @@ func (a *adviser) inverted() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "today's timeouts do not get shorter down the tree: " + strings.Join(list, "; ")
+	return "today's timeouts do not get shorter down the tree: " + listed(list, "; ")
 }
 
 func (a *adviser) bothWays() string {
@@ -94,7 +94,16 @@ func (a *adviser) bothWays() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return strings.Join(list, "; ") + ": such calls are left out of the budget"
+	return listed(list, "; ") + ": such calls are left out of the budget"
+}
+
+func (a *adviser) inCircle() string {
+	slices.Sort(a.circle)
+	names := slices.Compact(a.circle)
+	if len(names) == 0 {
+		return ""
+	}
+	return "calls go round in a circle through " + listed(names, ", ") + ": what the calls in it need is not known"
 }
 
 func (a *adviser) untimed() string {
@@ -117,5 +126,5 @@ func (a *adviser) layers() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", strings.Join(list, ", "))
+	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", listed(list, ", "))
 }

@@ -36,6 +36,7 @@ type world struct {
 	graph    *callgraph.Watch
 	settings Settings
 	biased   bool
+	weighted bool
 }
 
 var usual = Settings{FalseTimeout: 1e6, Headroom: 133, Allowance: 10 * ms, Floor: 10 * ms}
@@ -58,7 +59,7 @@ func (w world) advise() Result {
 		w.graph = callgraph.NewWatch(callgraph.Config{})
 	}
 	g := w.graph.Graph()
-	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased}
+	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted}
 	completed := map[key]*quantile.Sample{}
 	for _, h := range w.hops {
 		k := key{h.name, kindOf(h.name).String()}

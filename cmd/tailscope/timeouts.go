@@ -106,5 +106,6 @@ func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result
 		Completed:      func(name, kind string) quantile.Union { return all[hopKey{name, kind}] },
 		Biased:         v.Kind == sampling.Biased,
 		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,
+		Weighted:       v.Weighted,
 	}
 }
