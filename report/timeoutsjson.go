@@ -24,6 +24,8 @@ type jsonTimeouts struct {
 type jsonTimeout struct {
 	Hop        string              `json:"hop"`
 	Kind       *string             `json:"kind"`
+	Service    *string             `json:"service"`
+	Operation  *string             `json:"operation"`
 	N          uint64              `json:"n"`
 	Current    *int64              `json:"current_ns"`
 	Source     *buckets.WallSource `json:"current_source"`
@@ -149,7 +151,7 @@ func timeoutsJSON(r *Report) *jsonTimeouts {
 
 func timeoutJSON(h timeouts.Hop) jsonTimeout {
 	j := jsonTimeout{
-		Hop: h.Hop, Kind: orNull(h.Kind), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
+		Hop: h.Hop, Kind: orNull(h.Kind), Service: orNull(h.Service), Operation: orNull(h.Operation), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
 		Rate: h.PerSecond, HeldToday: h.HeldToday, HeldThen: h.HeldThen, Change: orNull(string(h.Change)), Safe: h.SafeToLower,
 		Retries: h.Retries, Reason: h.Reason, Warnings: list(h.Warnings, itself), Canary: canaryJSON(h.Canary),
 	}

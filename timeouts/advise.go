@@ -28,8 +28,8 @@ func (a *adviser) adviseAll() {
 
 // advise returns the advice for one row.
 func (a *adviser) advise(row *buckets.Result) Hop {
-	k := key{row.Hop, row.Kind}
-	h := Hop{Hop: row.Hop, Kind: row.Kind, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
+	k := keyOfRow(row)
+	h := Hop{Hop: row.Hop, Kind: row.Kind, Service: row.Service, Operation: row.Operation, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
 	if wall, known := row.MainWall(); known {
 		h.Current = &Current{wall.To, wall.Source}
 	}
@@ -159,7 +159,7 @@ func held(perSecond *float64, timeout int64) *float64 {
 // under counts the first attempts that a timeout would cut: those that took longer,
 // and those that were cut already, however long they would have taken.
 func (a *adviser) under(row *buckets.Result, timeout int64) *Under {
-	completed := a.FirstCompleted(row.Hop, row.Kind)
+	completed := a.FirstCompleted(row)
 	u := Under{N: completed.N() - completed.UpTo(timeout) + row.TruncatedShare.Count, Of: completed.N() + row.TruncatedShare.Count}
 	if u.Of == 0 {
 		return nil

@@ -10,12 +10,12 @@ import (
 // each may take what its caller has left when all others take what they need.
 func (a *adviser) allocate() {
 	main := a.mainEntry()
-	if a.EntryBudget == 0 || main == nil {
+	if a.EntryBudget == 0 || main < 0 {
 		return
 	}
 	d := handDown{adviser: a, grants: map[key]int{}, on: map[key]bool{}}
 	d.out.Budget = a.EntryBudget
-	n := a.nodes[key{main.Entry, main.Kind}]
+	n := a.nodes[a.entries[main]]
 	d.node(n, &a.EntryBudget)
 	d.out.Infeasible = a.shortage(n, a.EntryBudget)
 	a.result.Allocation = &d.out

@@ -1,7 +1,6 @@
 package timeouts
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,21 +16,24 @@ func (a *adviser) totals() {
 		n := &a.Graph.Nodes[i]
 		if n.Entries > 0 && a.inner(keyOf(n.Hop)) {
 			a.result.Entries = append(a.result.Entries, a.total(n))
+			a.entries = append(a.entries, keyOf(n.Hop))
 		}
 	}
 	main := a.mainEntry()
-	if main == nil {
+	if main < 0 {
 		a.result.Total.Reason = "no chain of calls is known: give the key of the chain's id with --field chain=KEY"
 		return
 	}
-	a.result.Total = *main
+	a.result.Total = a.result.Entries[main]
 }
 
-// mainEntry is the entry with most requests, of as many the first.
-func (a *adviser) mainEntry() (main *Total) {
+// mainEntry is the place of the entry with most requests, of as many the first; -1
+// where there is none.
+func (a *adviser) mainEntry() int {
+	main := -1
 	for i := range a.result.Entries {
-		if t := &a.result.Entries[i]; main == nil || t.Requests > main.Requests {
-			main = t
+		if main < 0 || a.result.Entries[i].Requests > a.result.Entries[main].Requests {
+			main = i
 		}
 	}
 	return main
@@ -226,17 +228,15 @@ func (a *adviser) unknownBelow(n *callgraph.Node, own, all amount) string {
 // findInversions compares today's timeouts of calls with those of the calls that
 // are made inside them. Walls that are only inferred count as equal up to 2 %.
 func (a *adviser) findInversions() {
-	for k, n := range a.nodes {
+	for i := range a.Graph.Nodes {
+		n := &a.Graph.Nodes[i]
 		for i := range n.Calls {
-			c := keyOf(n.Calls[i].Hop)
+			k, c := keyOf(n.Hop), keyOf(n.Calls[i].Hop)
 			if v, found := a.inversion(k, c); found && !a.without[pair{k, c}] {
 				a.result.Inversions = append(a.result.Inversions, v)
 			}
 		}
 	}
-	slices.SortFunc(a.result.Inversions, func(x, y Inversion) int {
-		return cmp.Or(compareKeys(key{x.Parent, x.ParentKind}, key{y.Parent, y.ParentKind}), compareKeys(key{x.Child, x.ChildKind}, key{y.Child, y.ChildKind}))
-	})
 }
 
 func (a *adviser) inversion(parent, child key) (Inversion, bool) {

@@ -250,7 +250,7 @@ func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
 	if row == nil {
 		return ownOf(quantile.Union{n.Own}, 0, a.Target, a.Confidence)
 	}
-	own := quantile.Union{n.Own, less(a.Completed(k.name, k.kind), n.Whole)}
+	own := quantile.Union{n.Own, less(a.Completed(row), n.Whole)}
 	cut := row.Truncated.All.N
 	endless := cut - min(cut, n.Served)
 	evidence, bound := ownOf(own, endless, a.Target, a.Confidence)

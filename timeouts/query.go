@@ -21,16 +21,20 @@ type Query struct {
 	Retries    *retries.Result
 	// FirstCompleted and Completed are the durations of a hop's completed attempts:
 	// the first ones, and all.
-	FirstCompleted, Completed func(name, kind string) quantile.Union
+	FirstCompleted, Completed func(*buckets.Result) quantile.Union
 	Biased                    bool // traces were chosen by how they went
 	Sampled                   bool // not all traces are there: counts give no rate
 	Weighted                  bool // traces stand for different numbers of them
 }
 
-// key is a row of the hop table.
-type key struct{ name, kind string }
+// key is a row of the hop table. Several may have one name, that of their service.
+type key struct{ name, kind, service, operation string }
 
-func keyOf(h spans.Hop) key { return key{h.Name, h.Kind.String()} }
+func keyOf(h spans.Hop) key { return key{h.Name, h.Kind.String(), h.Service, h.Operation} }
+
+func keyOfRow(r *buckets.Result) key { return key{r.Hop, r.Kind, r.Service, r.Operation} }
+
+func (h *Hop) key() key { return key{h.Hop, h.Kind, h.Service, h.Operation} }
 
 // adviser works an answer out.
 type adviser struct {
@@ -45,6 +49,7 @@ type adviser struct {
 	without map[pair]bool
 	unsure  []pair
 	circle  []string // hops of calls that go round
+	entries []key    // hops of result.Entries
 	result  Result
 }
 
@@ -52,7 +57,7 @@ type adviser struct {
 type pair struct{ a, b key }
 
 func compareKeys(a, b key) int {
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind), cmp.Compare(a.service, b.service), cmp.Compare(a.operation, b.operation))
 }
 
 // Advise returns the advice.
@@ -74,7 +79,7 @@ func Advise(q Query) Result {
 
 func (a *adviser) enter() {
 	for i := range a.Hops {
-		a.rows[key{a.Hops[i].Hop, a.Hops[i].Kind}] = &a.Hops[i]
+		a.rows[keyOfRow(&a.Hops[i])] = &a.Hops[i]
 	}
 	for i := range a.Graph.Nodes {
 		n := &a.Graph.Nodes[i]

@@ -40,14 +40,15 @@ type Result struct {
 
 // Hop is the advice for one hop.
 type Hop struct {
-	Hop, Kind string
-	N         uint64 // first attempts that completed or were cut
-	Current   *Current
-	Cut       *buckets.Share // of the first attempts; nil where not known
-	Evidence  Evidence
-	Bound     *int64 // of the target quantile: its upper limit, or its value
-	Timeout   *int64
-	Inner     *Inner // of a call that makes calls itself
+	Hop, Kind          string
+	Service, Operation string // empty where the input has only a name
+	N                  uint64 // first attempts that completed or were cut
+	Current            *Current
+	Cut                *buckets.Share // of the first attempts; nil where not known
+	Evidence           Evidence
+	Bound              *int64 // of the target quantile: its upper limit, or its value
+	Timeout            *int64
+	Inner              *Inner // of a call that makes calls itself
 	// Under is how many first attempts would be cut by Timeout, at most.
 	Under      *Under
 	ServerSide *ServerSide

@@ -21,7 +21,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 	if text := a.closeToMedian(h, row); text != "" {
 		list = append(list, note.Warning{Code: "close_to_median", Text: text})
 	}
-	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[key{h.Hop, h.Kind}].Served > 0 {
+	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.key()].Served > 0 {
 		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
 	}
 	for _, w := range row.Warnings {
@@ -119,7 +119,7 @@ func (a *adviser) layers() string {
 	var list []string
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
-		if g := a.grants[key{h.Hop, h.Kind}]; g != nil && g.inside && g.tries > 0 {
+		if g := a.grants[h.key()]; g != nil && g.inside && g.tries > 0 {
 			list = append(list, h.Hop)
 		}
 	}

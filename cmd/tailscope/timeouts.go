@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,23 +91,23 @@ func (o *options) planAdvice(p *plan) error {
 }
 
 func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result, q buckets.Query, worth *retries.Result) timeouts.Query {
-	first, all := map[hopKey]quantile.Union{}, map[hopKey]quantile.Union{}
-	enter := func(into map[hopKey]quantile.Union, h spans.Hop, u quantile.Union) {
-		k := hopKey{h.Name, h.Kind.String()}
-		into[k] = append(into[k], u...)
-	}
-	for h, u := range f.set.FirstCompleted() {
-		enter(first, h, u)
-	}
-	for h, u := range f.set.Completed() {
-		enter(all, h, u)
-	}
+	first, all := byRow(f.set.FirstCompleted()), byRow(maps.All(f.set.Completed()))
 	return timeouts.Query{
 		Settings: p.advice, Hops: hops, Target: *q.Target, Confidence: p.confidence, Graph: f.calls.Graph(), Retries: worth,
-		FirstCompleted: func(name, kind string) quantile.Union { return first[hopKey{name, kind}] },
-		Completed:      func(name, kind string) quantile.Union { return all[hopKey{name, kind}] },
+		FirstCompleted: func(r *buckets.Result) quantile.Union { return first[keyOfRow(r)] },
+		Completed:      func(r *buckets.Result) quantile.Union { return all[keyOfRow(r)] },
 		Biased:         v.Kind == sampling.Biased,
 		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,
 		Weighted:       v.Weighted,
 	}
+}
+
+// byRow joins the durations of each row.
+func byRow(hops iter.Seq2[spans.Hop, quantile.Union]) map[rowKey]quantile.Union {
+	rows := map[rowKey]quantile.Union{}
+	for h, u := range hops {
+		k := keyOfHop(h)
+		rows[k] = append(rows[k], u...)
+	}
+	return rows
 }
