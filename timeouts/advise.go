@@ -78,13 +78,27 @@ func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	case g.perTry.ns == math.MaxInt64:
 		h.Evidence, h.Timeout, h.Reason = None, nil, tooLong
 		return
-	case h.Timeout == nil && h.Evidence == None:
-		h.Evidence = NotIdentified
 	}
 	h.Reason = a.innerReason(h, g)
 	if h.Timeout == nil && !g.perTry.missing {
-		h.Canary = a.canary(max(g.perTry.ns, a.Floor), "its own work and the canaries of what it calls", h.PerSecond)
+		raise, from := a.raiseInner(h, g, row)
+		h.Canary = a.canary(raise, from, h.PerSecond)
 	}
+}
+
+// raiseInner is the timeout of a canary for a call that makes calls, 0 where today's
+// has room for those of what it calls.
+func (a *adviser) raiseInner(h *Hop, g *grant, row *buckets.Result) (int64, string) {
+	raise, from := max(g.perTry.ns, a.Floor), "its own work and the canaries of what it calls"
+	if h.Inner.Evidence == NotIdentified { // it is itself that is cut
+		if most, what := a.twice(row); most > raise {
+			return most, what
+		}
+	}
+	if h.Current != nil && raise <= h.Current.Timeout {
+		return 0, ""
+	}
+	return raise, from
 }
 
 // innerReason explains the timeout of a call that makes calls itself.

@@ -113,6 +113,11 @@ func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 	if side := a.serverSide(row); side != nil && side.Suggested != nil {
 		return *side.Suggested, "what the servers took"
 	}
+	return a.twice(row)
+}
+
+// twice is twice the timeout that cuts a row today, 0 where nothing was cut.
+func (a *adviser) twice(row *buckets.Result) (int64, string) {
 	if wall, known := row.MainWall(); known {
 		return max(a.Floor, roundUp(plus(wall.To, wall.To))), "twice today's timeout"
 	}

@@ -222,7 +222,7 @@ func (a *adviser) leaf(k key) amount {
 // not known, the longest seen stands for it in a canary.
 func (a *adviser) ownOf(k key, n *callgraph.Node) amount {
 	evidence, bound := a.ownBound(k, n)
-	return amount{ns: a.over(bound), evidence: evidence}
+	return amount{ns: a.over(bound), evidence: evidence, missing: bound == 0 && rank[evidence] < rank[Identified]}
 }
 
 // bound is the bound of a target quantile, and what it stands on.
@@ -264,8 +264,11 @@ func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
 func ownOf(own quantile.Union, endless uint64, p, confidence quantile.P) (Evidence, int64) {
 	done := own.N()
 	n := done + endless
-	if done == 0 {
+	switch {
+	case n == 0:
 		return None, 0
+	case done == 0:
+		return NotIdentified, 0
 	}
 	if upper := quantile.UpperRank(n, p, confidence); upper <= done {
 		return Certified, valueAt(own, upper)

@@ -78,7 +78,7 @@ func TestOwnWorkOfABiasedOrWeightedSampleIsNotKnown(t *testing.T) {
 		w.hops = []hop{{name: "outer", n: 5000, ms: 300}, {name: "a", n: 5000, ms: 200}}
 		w.graph = requests(5000, call{"outer", 0, 300, 0}, call{"a", 0, 200, 1})
 		r := w.advise()
-		if h := r.hop("outer"); h.Timeout != nil || h.Inner.Own != nil || h.Inner.OwnBound != nil || r.Total.Budget != nil {
+		if h := r.hop("outer"); h.Timeout != nil || h.Evidence != None || h.Canary != nil || h.Inner.Own != nil || h.Inner.OwnBound != nil || r.Total.Budget != nil {
 			t.Errorf("%+v %+v %+v", h, h.Inner, r.Total)
 		}
 		if h := r.hop("a"); (h.Timeout != nil) != w.weighted {
@@ -131,5 +131,29 @@ func TestSentencesNameNoMoreThanAFew(t *testing.T) {
 	r := w.advise()
 	if want := "hop 09, 30 more"; !strings.HasSuffix(r.Total.Reason, want) || !strings.Contains(r.Steps[1].Do, ", 30 more") {
 		t.Errorf("%s; %+v", r.Total.Reason, r.Steps)
+	}
+}
+
+// A canary of a call that makes calls is longer than today's timeout.
+func TestACanaryRaisesTheTimeoutOfACallThatMakesCalls(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		outer, inner hop
+		want         string
+	}{
+		{"its own work is hidden", hop{n: 900, ms: 30, cut: 100, wall: 300}, hop{n: 5000, ms: 20}, "600 ms"},
+		{"so it is with nothing completed", hop{cut: 900, wall: 300}, hop{n: 5000, ms: 20}, "600 ms"},
+		{"what it calls is hidden", hop{n: 5000, ms: 30, wall: 300}, hop{n: 900, ms: 20, cut: 100, wall: 200}, "500 ms"},
+		{"today's has room", hop{n: 5000, ms: 30, wall: 3000}, hop{n: 900, ms: 20, cut: 100, wall: 200}, "null"},
+	} {
+		c.outer.name, c.inner.name = "outer", "inner"
+		h := world{hops: []hop{c.outer, c.inner}, graph: requests(900, call{"outer", 0, 30, 0}, call{"inner", 5, 25, 1})}.advise().hop("outer")
+		got := "null"
+		if h.Canary != nil {
+			got = number(&h.Canary.RaiseTo)
+		}
+		if got != c.want || h.Timeout != nil || h.Evidence != NotIdentified {
+			t.Errorf("%s: %s, %s", c.name, got, h.Evidence)
+		}
 	}
 }
