@@ -36,6 +36,7 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		{"exact, but the limit lies among the cuts", hop{n: 10_000, ms: 300, cut: 9, wall: 500}, Identified, "400 ms", "", "no upper limit lies below the first cut"},
 		{"hidden by the wall", hop{n: 900, ms: 300, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", "hidden by today's timeout"},
 		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "2000 ms", ""},
+		{"a canary raises the timeout", hop{n: 900, ms: 300, cut: 100, wall: 2000, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "4000 ms", ""},
 		{"too few servers tell nothing", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 94, Of: 100}}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed", hop{n: 0, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"no attempts", hop{}, None, "null", "", ""},

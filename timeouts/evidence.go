@@ -2,6 +2,7 @@ package timeouts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -110,7 +111,8 @@ func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 	if evidence != NotIdentified {
 		return 0, ""
 	}
-	if side := a.serverSide(row); side != nil && side.Suggested != nil {
+	wall, cut := row.MainWall()
+	if side := a.serverSide(row); side != nil && side.Suggested != nil && (!cut || *side.Suggested > wall.To) {
 		return *side.Suggested, "what the servers took"
 	}
 	return a.twice(row)
@@ -132,7 +134,7 @@ var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), q
 
 // canary sizes a trial of a raised timeout.
 func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
-	if raise <= 0 {
+	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}
 	c := &Canary{RaiseTo: raise, From: from}

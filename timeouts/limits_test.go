@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // Calls that overlap for a while take longer than the longest of them: what requests
@@ -156,4 +157,34 @@ func TestACanaryRaisesTheTimeoutOfACallThatMakesCalls(t *testing.T) {
 			t.Errorf("%s: %s, %s", c.name, got, h.Evidence)
 		}
 	}
+}
+
+func TestHowLongTheInputCovers(t *testing.T) {
+	for _, c := range []struct {
+		calls []call
+		want  string
+	}{
+		{[]call{{"a", 5, 30, 0}, {"b", 5, 25, 1}}, "all attempts start at one moment"},
+		{[]call{{"a", 5, 30, 0}, {"b", 6, 25, 1}}, "less than a day"},
+		{nil, "not every attempt has a start"},
+	} {
+		w := world{hops: []hop{{name: "a", n: 9, ms: 1}}, graph: callgraph.NewWatch(callgraph.Config{})}
+		if len(c.calls) > 0 {
+			w.graph = tracesOf(c.calls...)
+		}
+		if got := fmt.Sprint(w.advise().Warnings); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s", c.calls, got)
+		}
+	}
+}
+
+// tracesOf gives calls to a watch that takes the window from them.
+func tracesOf(calls ...call) *callgraph.Watch {
+	w := callgraph.NewWatch(callgraph.Config{})
+	var list []spans.Span
+	for i, c := range calls {
+		list = append(list, spans.Span{ID: spans.SpanID(i + 1), Parent: spans.SpanID(c.in), Start: c.start * ms, Duration: (c.end - c.start) * ms, Flags: spans.HasStart | spans.HasDuration})
+	}
+	w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}}, []string{""}))
+	return w
 }

@@ -62,7 +62,9 @@ func (a *adviser) warn() {
 }
 
 func (a *adviser) shortWindow() string {
-	switch w := a.result.Window; {
+	switch w, seen := a.result.Window, a.Graph.Window; {
+	case w == nil && seen.Untimed == 0 && seen.Timed > 0:
+		return "all attempts start at one moment, so how long the input covers is not known: a timeout is for the busiest day too"
 	case w == nil:
 		return "how long the input covers is not known, as not every attempt has a start: a timeout is for the busiest day too"
 	case *w < day:
