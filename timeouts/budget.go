@@ -21,10 +21,17 @@ func (a *adviser) totals() {
 	}
 	main := a.mainEntry()
 	if main < 0 {
-		a.result.Total.Reason = "no chain of calls is known: give the key of the chain's id with --field chain=KEY"
+		a.result.Total.Reason = a.noCalls()
 		return
 	}
 	a.result.Total = a.result.Entries[main]
+}
+
+func (a *adviser) noCalls() string {
+	if a.Graph.Requests > 0 {
+		return "no request shows a call of one hop by another"
+	}
+	return "no chain of calls is known: give the key of the chain's id with --field trace=KEY; chains of very many lines are none"
 }
 
 // mainEntry is the place of the entry with most requests, of as many the first; -1

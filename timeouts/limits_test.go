@@ -188,3 +188,12 @@ func tracesOf(calls ...call) *callgraph.Watch {
 	w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}}, []string{""}))
 	return w
 }
+
+func TestWhyThereIsNoBudget(t *testing.T) {
+	if got := (world{hops: []hop{{name: "a", n: 9, ms: 1}}}).advise().Total.Reason; !strings.Contains(got, "--field trace=KEY") {
+		t.Error(got)
+	}
+	if got := (world{hops: []hop{{name: "a", n: 9, ms: 1}}, graph: tracesOf(call{"a", 0, 1, 0})}).advise().Total.Reason; got != "no request shows a call of one hop by another" {
+		t.Error(got)
+	}
+}
