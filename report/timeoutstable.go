@@ -241,7 +241,7 @@ func grantTable(o *timeouts.Result) Table {
 	}}
 	for _, g := range a.Grants {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: timeText(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: timeText(g.PerTry)},
+			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: timeText(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: perTryText(g.PerTry)},
 		})
 	}
 	t.Caption = []string{"At most is what is left for a call when all others take what they need; each attempt may have its part of that without the waits between attempts."}
@@ -252,6 +252,14 @@ func grantTable(o *timeouts.Result) Table {
 		t.Caption = append(t.Caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", nameAndKind(s.Hop, s.Kind), durations.Text(s.Needs), durations.Text(s.Has)))
 	}
 	return t
+}
+
+// perTryText says where the waits between attempts leave no time for these.
+func perTryText(ns *int64) string {
+	if ns != nil && *ns == 0 {
+		return "no room"
+	}
+	return timeText(ns)
 }
 
 // rollOut is the steps, as sentences.
