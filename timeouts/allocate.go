@@ -13,30 +13,57 @@ func (a *adviser) allocate() {
 	if a.EntryBudget == 0 || main < 0 {
 		return
 	}
-	d := handDown{adviser: a, grants: map[key]int{}, on: map[key]bool{}}
-	d.out.Budget = a.EntryBudget
-	n := a.nodes[a.entries[main]]
+	entry := a.entries[main]
+	n := a.nodes[entry]
+	d := handDown{adviser: a, grants: map[key]granted{}, seen: map[key]bool{}}
+	d.visit(entry)
+	slices.Reverse(d.order)
 	d.node(n, &a.EntryBudget)
-	d.out.Infeasible = a.shortage(n, a.EntryBudget)
-	a.result.Allocation = &d.out
+	out := &Allocation{Budget: a.EntryBudget, Infeasible: a.shortage(n, a.EntryBudget)}
+	for _, k := range d.order[1:] {
+		g := d.grants[k]
+		out.Grants = append(out.Grants, g.Grant)
+		if d.inner(k) {
+			d.node(d.nodes[k], g.within)
+		}
+	}
+	a.result.Allocation = out
 }
 
-// handDown is an allocation under way.
+// handDown is an allocation under way: callers come before what they call, so that
+// each is looked at once, with the least that one of them grants it.
 type handDown struct {
 	*adviser
-	out    Allocation
-	grants map[key]int // places in out.Grants
-	on     map[key]bool
+	grants map[key]granted
+	seen   map[key]bool
+	order  []key
+}
+
+// granted is a grant, and what the calls inside one attempt have of it.
+type granted struct {
+	Grant
+	within *int64
+}
+
+// visit puts a hop into order behind all that it calls, the last of these first.
+func (d *handDown) visit(k key) {
+	d.seen[k] = true
+	if d.inner(k) {
+		n := d.nodes[k]
+		for _, group := range slices.Backward(n.Groups) {
+			for _, i := range slices.Backward(group) {
+				if to := keyOf(n.Calls[i].Hop); !d.seen[to] && !d.without[pair{k, to}] {
+					d.visit(to)
+				}
+			}
+		}
+	}
+	d.order = append(d.order, k)
 }
 
 // node shares a time out over the calls of a node, nil where it is not known.
 func (d *handDown) node(n *callgraph.Node, has *int64) {
 	k := keyOf(n.Hop)
-	if d.on[k] {
-		return
-	}
-	d.on[k] = true
-	defer delete(d.on, k)
 	fixed, all := d.fixed(k, n), d.below(n).need
 	for at, group := range n.Groups {
 		limit := has
@@ -89,32 +116,23 @@ func (d *handDown) call(c *callgraph.Call, limit *int64) {
 	k := keyOf(c.Hop)
 	g, inRow := d.grantOf(k), uint64(c.InRow(d.Target))
 	out := Grant{Hop: k.name, Kind: k.kind, Needs: d.inRow(c, g.need).known(), Limit: limit, Tries: g.tries, InRow: inRow}
-	var within *int64
+	to := granted{Grant: out}
 	if limit != nil {
 		one := *limit / int64(inRow)
 		perTry := max(0, one-d.backoffs(k, g.tries)) / int64(g.tries+1)
-		most := max(perTry, min(one, g.need.ns))
-		out.PerTry, within = &perTry, &most
+		within := max(perTry, min(one, g.need.ns))
+		to.PerTry, to.within = &perTry, &within
 	}
-	if n := d.nodes[k]; d.keep(k, out) && d.inner(k) {
-		d.node(n, within)
-	}
+	d.keep(k, to)
 }
 
 // keep enters a grant; of several for one hop the smallest counts, and one that is
-// not known before all. It reports whether this one does.
-func (d *handDown) keep(k key, g Grant) bool {
-	at, known := d.grants[k]
-	switch {
-	case !known:
-		d.grants[k] = len(d.out.Grants)
-		d.out.Grants = append(d.out.Grants, g)
-	case d.out.Grants[at].PerTry != nil && (g.PerTry == nil || *g.PerTry < *d.out.Grants[at].PerTry):
-		d.out.Grants[at] = g
-	default:
-		return false
+// not known before all.
+func (d *handDown) keep(k key, g granted) {
+	known, is := d.grants[k]
+	if !is || known.PerTry != nil && (g.PerTry == nil || *g.PerTry < *known.PerTry) {
+		d.grants[k] = g
 	}
-	return true
 }
 
 // shortage returns the hop of which a single need is the largest where all together
