@@ -200,18 +200,17 @@ func TestWhyThereIsNoBudget(t *testing.T) {
 
 // A budget goes down once for each hop, however many ways lead to it.
 func TestManyWaysToAHop(t *testing.T) {
-	const layers = 40
-	w, graph := world{settings: usual}, callgraph.NewWatch(callgraph.Config{})
-	w.settings.EntryBudget = math.MaxInt64 / 2
+	const layers = 48
+	w, graph := world{settings: Settings{FalseTimeout: 1e6, Headroom: 100, EntryBudget: math.MaxInt64 / 2}}, callgraph.NewWatch(callgraph.Config{})
 	name := func(i int64) string { return fmt.Sprintf("hop %02d", i) }
 	for i := range int64(layers) {
 		w.hops = append(w.hops, hop{name: name(i), n: 5000, ms: 1 + i%3})
-		graph.Merge(requests(9, call{name(i), 0, 100, 0}, call{name(i + 1), 0, 10, 1}, call{name(i + 2), 20, 40, 1}))
+		graph.Merge(requests(9, call{name(i), 0, 30, 0}, call{name(i + 1), 0, 10, 1}, call{name(i + 2), 10, 30, 1}))
 	}
 	w.graph = graph
 	w.hops = append(w.hops, hop{name: name(layers), n: 5000, ms: 1}, hop{name: name(layers + 1), n: 5000, ms: 2})
 	a := w.advise().Allocation
-	if len(a.Grants) != layers+2 || a.Grants[0].Hop != "hop 00" || a.Grants[layers+1].Hop != name(layers+1) {
+	if len(a.Grants) != layers+2 || a.Grants[0].PerTry == nil || a.Grants[0].Hop != "hop 00" || a.Grants[layers+1].Hop != name(layers+1) {
 		t.Errorf("%+v", a.Grants)
 	}
 }
