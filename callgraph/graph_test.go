@@ -54,6 +54,11 @@ root (1) -> call a 1×2; own 10`},
 			{id: 1, end: 100, hop: "root"}, {id: 2, parent: 1, start: 10, end: 30, hop: "call a", outcome: cut}, {id: 3, parent: 1, start: 50, end: 70, hop: "call a"},
 		}, `
 root (1) -> call a 1×1; own 40`},
+		{"so is one with several retries", []testSpan{
+			{id: 1, end: 200, hop: "root"}, {id: 2, parent: 1, start: 10, end: 30, hop: "call a", outcome: cut}, {id: 3, parent: 1, start: 40, end: 60, hop: "call a", outcome: cut},
+			{id: 4, parent: 1, start: 80, end: 100, hop: "call a", outcome: failed}, {id: 5, parent: 1, start: 110, end: 130, hop: "call a"},
+		}, `
+root (1) -> call a 1×1; own 80`},
 		{"what nobody waits for is a request of its own", []testSpan{
 			{id: 1, end: 100, hop: "root"}, {id: 2, parent: 1, start: 10, end: 200, hop: "job", kind: spans.Consumer, ties: spans.Async},
 			{id: 3, parent: 2, start: 20, end: 50, hop: "call a"},
