@@ -219,7 +219,11 @@ func totalTable(o *timeouts.Result) Table {
 func totalCaption(o *timeouts.Result) []string {
 	text := fmt.Sprintf("Of %s.", count(int64(o.Total.Requests), "request"))
 	if o.Total.Entry != "" {
-		text = fmt.Sprintf("Of %s that begin with %s.", count(int64(o.Total.Requests), "request"), nameAndKind(o.Total.Entry, o.Total.Kind))
+		begin := "begin"
+		if o.Total.Requests == 1 {
+			begin = "begins"
+		}
+		text = fmt.Sprintf("Of %s that %s with %s.", count(int64(o.Total.Requests), "request"), begin, nameAndKind(o.Total.Entry, o.Total.Kind))
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", count(int64(more), "other hop"))
