@@ -23,14 +23,19 @@ type Graph struct {
 type Node struct {
 	spans.Hop
 	Entries uint64 // requests that begin here
+	Makers  uint64 // attempts that make calls
 	Calls   []Call
-	// Groups holds the places of calls made side by side, one group after the other.
+	// Groups holds the places of calls made side by side, or one instead of the other,
+	// one group after the other.
 	Groups [][]int
 	// Own is the time in ns that completed attempts worked themselves, nil where there
 	// are none. Served are those of Own that were cut, and whose server did the work
 	// all the same.
 	Own    *quantile.Sample
 	Served uint64
+	// Whole is, of the node of those who are not seen to be called, what the calls of a
+	// request took from the first start to the last end.
+	Whole *quantile.Sample
 }
 
 // Call is the calls that a hop makes of another.
@@ -38,7 +43,13 @@ type Call struct {
 	spans.Hop
 	Callers uint64            // attempts of the caller that make one
 	rows    map[uint32]uint64 // as in edge
+	with    map[int]bool      // places of the calls that one of these makes too
+	crowded bool              // with is not known
 }
+
+// Instead reports whether no caller is known that makes this call and the one at
+// another place of its node.
+func (c *Call) Instead(place int) bool { return !c.crowded && !c.with[place] }
 
 // InRow is how many calls one after the other a caller makes, at the nearest rank
 // of p among those that make any.
@@ -79,54 +90,13 @@ func compareHops(a, b spans.Hop) int {
 
 func (w *Watch) node(i int32) Node {
 	n := &w.nodes[i]
-	out := Node{Hop: w.hops[i], Entries: n.entries, Own: n.own, Served: n.served}
+	out := Node{Hop: w.hops[i], Entries: n.entries, Makers: n.makers, Own: n.own.sample, Whole: n.whole.sample, Served: n.served}
 	edges := slices.Clone(n.edges)
 	slices.SortFunc(edges, func(a, b edge) int { return compareHops(w.hops[a.hop], w.hops[b.hop]) })
-	for _, e := range edges {
-		out.Calls = append(out.Calls, Call{w.hops[e.hop], e.callers, e.rows})
+	s := newSharing(edges, n)
+	for i, e := range edges {
+		out.Calls = append(out.Calls, Call{w.hops[e.hop], e.callers, e.rows, s.with[i], e.crowded})
 	}
-	out.Groups = groups(edges, n.pairs)
+	out.Groups = s.groups()
 	return out
-}
-
-// groups shares calls out over groups in which each two are mostly made side by
-// side; what is not surely so stands in a group of its own, so that no time is
-// counted too short. A call joins the first group that takes it.
-func groups(edges []edge, pairs map[pair]uint64) [][]int {
-	var all [][]int
-	in, beside := make([]int, len(edges)), besides(edges, pairs)
-	for i := range edges {
-		met, at := map[int]int{}, len(all) // how many of each group run beside it
-		for _, k := range beside[i] {
-			if k < i {
-				met[in[k]]++
-			}
-		}
-		for group, n := range met {
-			if n == len(all[group]) {
-				at = min(at, group)
-			}
-		}
-		if at == len(all) {
-			all = append(all, nil)
-		}
-		all[at], in[i] = append(all[at], i), at
-	}
-	return all
-}
-
-// besides lists for each call those that overlap it for more than half of the
-// callers that may make both.
-func besides(edges []edge, pairs map[pair]uint64) [][]int {
-	places, beside := make(map[int32]int, len(edges)), make([][]int, len(edges))
-	for i := range edges {
-		places[edges[i].hop] = i
-	}
-	for p, callers := range pairs {
-		a, b := places[p[0]], places[p[1]]
-		if callers > min(edges[a].callers, edges[b].callers)/2 {
-			beside[a], beside[b] = append(beside[a], b), append(beside[b], a)
-		}
-	}
-	return beside
 }

@@ -54,6 +54,11 @@ root (1) -> call a 1×2; own 10`},
 			{id: 1, end: 100, hop: "root"}, {id: 2, parent: 1, start: 10, end: 30, hop: "call a", outcome: cut}, {id: 3, parent: 1, start: 50, end: 70, hop: "call a"},
 		}, `
 root (1) -> call a 1×1; own 40`},
+		{"so is one with several retries", []testSpan{
+			{id: 1, end: 200, hop: "root"}, {id: 2, parent: 1, start: 10, end: 30, hop: "call a", outcome: cut}, {id: 3, parent: 1, start: 40, end: 60, hop: "call a", outcome: cut},
+			{id: 4, parent: 1, start: 80, end: 100, hop: "call a", outcome: failed}, {id: 5, parent: 1, start: 110, end: 130, hop: "call a"},
+		}, `
+root (1) -> call a 1×1; own 80`},
 		{"what nobody waits for is a request of its own", []testSpan{
 			{id: 1, end: 100, hop: "root"}, {id: 2, parent: 1, start: 10, end: 200, hop: "job", kind: spans.Consumer, ties: spans.Async},
 			{id: 3, parent: 2, start: 20, end: 50, hop: "call a"},
@@ -238,36 +243,38 @@ func TestOwnWorkIsWithinTheWhole(t *testing.T) {
 	}
 }
 
-// A caller of many hops, more than are looked through, is as one of few; calls join
-// the first group in which each runs beside them.
-func TestGroupsOfManyCallsAreThoseOfFew(t *testing.T) {
+// Calls join the first group in each of which they run beside or instead of every
+// other one, as the plain search over all finds it.
+func TestGroupsAreThoseOfThePlainSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for range 200 {
-		n := new(node)
-		hops := 1 + r.IntN(60)
-		for range 4 {
-			for _, hop := range r.Perm(hops) {
-				n.edge(int32(hop)).call(1)
-			}
+	for range 300 {
+		n, hops := new(node), 1+r.IntN(40)
+		for hop := range hops {
+			n.edge(int32(hop)).callers = uint64(1 + r.IntN(4))
+			n.edge(int32(hop)).crowded = r.IntN(10) == 0
 		}
 		for range r.IntN(hops * hops) {
-			n.sideBySide(pairOf(int32(r.IntN(hops)), int32(r.IntN(hops))), uint64(1+r.IntN(3)))
+			if a, b := int32(r.IntN(hops)), int32(r.IntN(hops)); a != b {
+				n.meet(pairOf(a, b))
+				n.sideBySide(pairOf(a, b), uint64(r.IntN(4)))
+			}
 		}
-		if len(n.edges) != hops || n.edges[0].callers != 4 {
-			t.Fatalf("%d hops in %d edges, the first of %d callers", hops, len(n.edges), n.edges[0].callers)
-		}
-		if d := cmp.Diff(slowGroups(n.edges, n.pairs), groups(n.edges, n.pairs)); d != "" {
+		if d := cmp.Diff(slowGroups(n), newSharing(n.edges, n).groups()); d != "" {
 			t.Fatal(d)
 		}
 	}
 }
 
-func slowGroups(edges []edge, pairs map[pair]uint64) (all [][]int) {
-	for i := range edges {
+func slowGroups(n *node) (all [][]int) {
+	fits := func(i, k int) bool {
+		a, b := &n.edges[i], &n.edges[k]
+		p := pairOf(a.hop, b.hop)
+		beside := n.pairs[p] > min(a.callers, b.callers)/2
+		return a.crowded == b.crowded && (beside || !a.crowded && !n.both[p])
+	}
+	for i := range n.edges {
 		at := slices.IndexFunc(all, func(group []int) bool {
-			return !slices.ContainsFunc(group, func(k int) bool {
-				return pairs[pairOf(edges[i].hop, edges[k].hop)] <= min(edges[i].callers, edges[k].callers)/2
-			})
+			return !slices.ContainsFunc(group, func(k int) bool { return !fits(i, k) })
 		})
 		if at < 0 {
 			at, all = len(all), append(all, nil)
@@ -275,6 +282,43 @@ func slowGroups(edges []edge, pairs map[pair]uint64) (all [][]int) {
 		all[at] = append(all[at], i)
 	}
 	return all
+}
+
+// Calls of which each caller makes one or the other take as long as the longest; one
+// caller that makes both in a row is enough to add them up.
+func TestCallsMadeInsteadOfEachOther(t *testing.T) {
+	w := NewWatch(Config{})
+	chain := func(hops ...string) {
+		var list []testLine
+		for i, h := range hops {
+			list = append(list, testLine{hop: h, start: 10 * i, end: 10*i + 5})
+		}
+		w.AddChain(chainOf(list...))
+	}
+	for range 3 {
+		chain("a", "x")
+		chain("b")
+	}
+	if got, want := describe(w.Graph()), "request (6) -> a 3×1 or b 3×1, x 3×1; own 0 0 0 5 5 5"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	chain("b", "a")
+	if got, want := describe(w.Graph()), "request (7) -> a 4×1, b 4×1 or x 3×1; own 0 0 0 5 5 5 5"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Callers of more hops than are looked through know what they call, too.
+func TestACallerOfManyHops(t *testing.T) {
+	n := new(node)
+	for range 3 {
+		for hop := range int32(3 * few) {
+			n.edge(hop).call(1)
+		}
+	}
+	if len(n.edges) != 3*few || n.edge(2*few).callers != 3 || n.edge(1).callers != 3 {
+		t.Errorf("%d edges, %+v", len(n.edges), n.edge(2*few))
+	}
 }
 
 // A request of thousands of hops side by side, and thousands of requests with a hop
@@ -291,7 +335,30 @@ func TestCallsOfManyHops(t *testing.T) {
 	if n := w.Graph().Nodes[0]; len(n.Calls) != hops || len(n.Groups) >= hops || w.calls != hops {
 		t.Errorf("%d calls, %d groups, %d counted", len(n.Calls), len(n.Groups), w.calls)
 	}
-	if n := alone.Graph().Nodes[0]; len(n.Calls) != hops || len(n.Groups) != hops {
+	if n := alone.Graph().Nodes[0]; len(n.Calls) != hops || len(n.Groups) != 1 {
 		t.Errorf("%d calls, %d groups", len(n.Calls), len(n.Groups))
+	}
+}
+
+// What one caller calls is known beyond the edges that have a bit, and after merges.
+func TestHopsCalledTogetherAreKnownWhereverTheirEdgeIs(t *testing.T) {
+	n, o := new(node), new(node)
+	for hop := range int32(2 * inBits) {
+		n.together([]int32{hop})
+	}
+	n.together([]int32{1, 2})
+	n.together([]int32{3, 2*inBits - 1})
+	n.together([]int32{2*inBits - 3, 2*inBits - 2})
+	hops := make([]int32, 2*inBits)
+	for i := range hops {
+		hops[i] = int32(i)
+	}
+	o.together([]int32{5, 4})
+	n.merge(o, hops)
+	got := map[pair]bool{}
+	n.eachBoth(func(p pair) { got[p] = true })
+	want := map[pair]bool{{1, 2}: true, {3, 2*inBits - 1}: true, {2*inBits - 3, 2*inBits - 2}: true, {4, 5}: true}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -127,9 +127,9 @@ func (w *Watch) look(as []attempt) {
 			w.countCalls(n, as, from)
 		}
 		if a.Outcome == spans.Completed {
-			n.worked(w.store, a.Duration-w.covered(as, from, a.Start, a.End()))
+			n.own.add(w.store, a.Duration-w.covered(as, from, a.Start, a.End()))
 		} else if a.served >= 0 {
-			n.worked(w.store, a.served)
+			n.own.add(w.store, a.served)
 			n.served++
 		}
 	}
@@ -159,7 +159,8 @@ func (w *Watch) lookAtTop(as []attempt) {
 	}
 	w.countCalls(n, as, top)
 	if whole := spans.Distance(from, to); whole >= 0 {
-		n.worked(w.store, whole-w.covered(as, top, from, to))
+		n.own.add(w.store, whole-w.covered(as, top, from, to))
+		n.whole.add(w.store, whole)
 	}
 }
 
@@ -182,6 +183,7 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 	r := &w.room
 	if r.children.next[i] < 0 { // as most have it
 		if a := &as[i]; a.call && a.first == i {
+			n.makers++
 			n.edge(a.Hop).call(1)
 		}
 		return
@@ -194,6 +196,9 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 		if a := &as[i]; a.call && a.first == i {
 			w.countOne(as, i)
 		}
+	}
+	if len(r.called) > 0 {
+		n.together(r.called)
 	}
 	for _, hop := range r.called {
 		n.edge(hop).call(r.tally[hop].inRow)
@@ -286,6 +291,7 @@ func (w *Watch) lookUntimed(as []attempt) {
 			t.inRow++
 		}
 	}
+	w.nodes[request].together(r.called)
 	for _, hop := range r.called {
 		calls := max(1, r.tally[hop].inRow)
 		w.calls += uint64(calls)

@@ -1,19 +1,26 @@
 package callgraph
 
-import "github.com/tailscope/tailscope/quantile"
+import (
+	"math/bits"
+
+	"github.com/tailscope/tailscope/quantile"
+)
 
 // node is a caller.
 type node struct {
 	entries uint64 // requests that begin here
 	edges   []edge
 	places  map[int32]int // of edges by their hop, once they are many
+	makers  uint64        // attempts that made calls
 	// pairs counts callers under which two hops were called side by side.
 	pairs map[pair]uint64
+	// both are hops that one caller calls, besides those in edge.with.
+	both map[pair]bool
 	// Of completed attempts the time that no call covers. Served counts attempts that
 	// were cut and are in own with the time of their server.
-	own     *quantile.Sample
-	waiting []int64 // times that are not in own yet
-	served  uint64
+	own    durations
+	served uint64
+	whole  durations // what the calls of a request took together, of whoever began it
 }
 
 // pair is two hops by their numbers, the smaller first.
@@ -26,39 +33,38 @@ type edge struct {
 	hop     int32
 	callers uint64            // attempts that make such a call
 	rows    map[uint32]uint64 // how many of these make so many in a row, from 2 on
+	with    uint64            // places of the edges, below 64, that one of these makes too
+	crowded bool              // a caller called so many hops that nobody kept which
 }
 
 // few edges or pairs are looked through, more are looked up: a caller has few, unless
-// each call bears a name of its own.
+// requests have hops of their own.
 const few = 16
 
-// edge returns the edge to a hop.
-func (n *node) edge(hop int32) *edge {
-	if n.places == nil {
-		for i := range n.edges {
-			if n.edges[i].hop == hop {
-				return &n.edges[i]
-			}
-		}
-	} else if i, known := n.places[hop]; known {
-		return &n.edges[i]
-	}
-	n.edges = append(n.edges, edge{hop: hop})
-	n.enter(hop)
-	return &n.edges[len(n.edges)-1]
-}
+// edge returns the edge to a hop. A caller has few, and meets them in turn.
+func (n *node) edge(hop int32) *edge { return &n.edges[n.place(hop)] }
 
-// enter notes where the last edge is.
-func (n *node) enter(hop int32) {
-	switch {
-	case n.places != nil:
-		n.places[hop] = len(n.edges) - 1
-	case len(n.edges) > few:
-		n.places = map[int32]int{}
-		for i := range n.edges {
-			n.places[n.edges[i].hop] = i
+// place returns where the edge to a hop stands.
+func (n *node) place(hop int32) int {
+	for i := range n.edges[:min(few, len(n.edges))] {
+		if n.edges[i].hop == hop {
+			return i
 		}
 	}
+	if len(n.edges) < few {
+		n.edges = append(n.edges, edge{hop: hop})
+		return len(n.edges) - 1
+	}
+	i, known := n.places[hop]
+	if !known {
+		if n.places == nil {
+			n.places = map[int32]int{}
+		}
+		i = len(n.edges)
+		n.places[hop] = i
+		n.edges = append(n.edges, edge{hop: hop})
+	}
+	return i
 }
 
 // call counts a caller that makes so many calls of the hop in a row.
@@ -83,22 +89,100 @@ func (n *node) sideBySide(p pair, callers uint64) {
 	n.pairs[p] += callers
 }
 
-// mostWaiting times are entered at once, which costs less.
-const mostWaiting = 256
+// inBits is how many edges have a bit in edge.with.
+const inBits = 64
 
-// worked enters the time that a completed attempt worked itself.
-func (n *node) worked(store *quantile.Store, own int64) {
-	if n.waiting = append(n.waiting, own); len(n.waiting) == mostWaiting {
-		n.flush(store)
+// together enters the hops that one caller calls.
+func (n *node) together(called []int32) {
+	n.makers++
+	if len(called) > few {
+		for _, hop := range called {
+			n.edge(hop).crowded = true
+		}
+		return
+	}
+	all := uint64(0)
+	for _, hop := range called {
+		if at := n.place(hop); at < inBits {
+			all |= 1 << at
+		}
+	}
+	for i, hop := range called {
+		if at := n.place(hop); at < inBits {
+			n.edges[at].with |= all &^ (1 << at)
+			continue
+		}
+		for k, other := range called {
+			if k != i {
+				n.meet(pairOf(hop, other))
+			}
+		}
 	}
 }
 
-func (n *node) flush(store *quantile.Store) {
-	if n.own == nil {
-		n.own = sampleOf(store)
+func (n *node) meet(p pair) {
+	if n.both == nil {
+		n.both = map[pair]bool{}
 	}
-	n.own.AddAll(n.waiting)
-	n.waiting = n.waiting[:0]
+	n.both[p] = true
+}
+
+// eachBoth calls see with each two hops that one caller calls.
+func (n *node) eachBoth(see func(pair)) {
+	for i := range n.edges[:min(inBits, len(n.edges))] {
+		for left := n.edges[i].with >> i; left != 0; left &= left - 1 {
+			see(pairOf(n.edges[i].hop, n.edges[i+bits.TrailingZeros64(left)].hop))
+		}
+	}
+	for p := range n.both {
+		see(p)
+	}
+}
+
+// merge moves another node into n; hops are the numbers of its hops here.
+func (n *node) merge(o *node, hops []int32) {
+	n.entries += o.entries
+	n.served += o.served
+	n.makers += o.makers
+	for _, e := range o.edges {
+		mine := n.edge(hops[e.hop])
+		mine.callers += e.callers
+		mine.crowded = mine.crowded || e.crowded
+		for inRow, callers := range e.rows {
+			mine.addRows(inRow, callers)
+		}
+	}
+	for p, callers := range o.pairs {
+		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
+	}
+	o.eachBoth(func(p pair) { n.meet(pairOf(hops[p[0]], hops[p[1]])) })
+	n.own.merge(&o.own)
+	n.whole.merge(&o.whole)
+}
+
+// durations are times in ns, many of which are entered at once: that costs less.
+type durations struct {
+	sample  *quantile.Sample // nil where there are none
+	waiting []int64
+}
+
+const mostWaiting = 256
+
+func (d *durations) add(store *quantile.Store, ns int64) {
+	if d.waiting = append(d.waiting, ns); len(d.waiting) == mostWaiting {
+		d.flush(store)
+	}
+}
+
+func (d *durations) flush(store *quantile.Store) {
+	if len(d.waiting) == 0 {
+		return
+	}
+	if d.sample == nil {
+		d.sample = sampleOf(store)
+	}
+	d.sample.AddAll(d.waiting)
+	d.waiting = d.waiting[:0]
 }
 
 func sampleOf(store *quantile.Store) *quantile.Sample {
@@ -108,23 +192,11 @@ func sampleOf(store *quantile.Store) *quantile.Sample {
 	return store.New()
 }
 
-// merge moves another node into n; hops are the numbers of its hops here.
-func (n *node) merge(o *node, hops []int32) {
-	n.entries += o.entries
-	n.served += o.served
-	for _, e := range o.edges {
-		mine := n.edge(hops[e.hop])
-		mine.callers += e.callers
-		for inRow, callers := range e.rows {
-			mine.addRows(inRow, callers)
-		}
-	}
-	for p, callers := range o.pairs {
-		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
-	}
-	if n.own == nil {
-		n.own = o.own
+// merge moves others into d; none waits.
+func (d *durations) merge(o *durations) {
+	if d.sample == nil {
+		d.sample = o.sample
 		return
 	}
-	n.own.Merge(o.own)
+	d.sample.Merge(o.sample)
 }

@@ -57,19 +57,19 @@ func (w *Watch) findOwners(t *spans.Trace) {
 // reduce makes attempts of the spans that are owners. The owners of all spans are
 // attempts from then on.
 func (w *Watch) reduce(t *spans.Trace) {
-	as, places := w.room.attempts[:0], w.room.places[:0]
+	r := &w.room
+	r.attempts, r.places = r.attempts[:0], r.places[:0]
 	for i := range t.Spans {
-		places = append(places, int32(len(as)))
-		if w.room.owners[i] == int32(i) {
-			as = append(as, w.attemptOf(t, int32(i)))
+		r.places = append(r.places, int32(len(r.attempts)))
+		if r.owners[i] == int32(i) {
+			r.attempts = append(r.attempts, w.attemptOf(t, int32(i)))
 		}
 	}
-	for i, owner := range w.room.owners {
+	for i, owner := range r.owners {
 		if owner >= 0 {
-			w.room.owners[i] = places[owner]
+			r.owners[i] = r.places[owner]
 		}
 	}
-	w.room.attempts, w.room.places = as, places
 	w.place()
 }
 
@@ -78,19 +78,29 @@ func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
 	s := &t.Spans[i]
 	a := attempt{
 		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(&w.ofTraces, t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
-		call:    isCall(t, i), first: i, until: s.End(), served: -1,
+		call:    isCall(t, i), first: w.firstOf(t, i), until: s.End(), served: -1,
 	}
 	if p := t.Parents[i]; p >= 0 && t.HoldsUp(i) {
 		a.Parent = p
 	}
-	for k := i; t.Spans[k].Retry(); {
-		if k = t.RetryOf[k]; k < 0 || w.room.owners[k] != k {
-			a.first = -1
-			break
-		}
-		a.first = k
-	}
 	return a
+}
+
+// firstOf returns the first attempt of the call that an owner tries, -1 where that is
+// not known. Those before it in the list know theirs.
+func (w *Watch) firstOf(t *spans.Trace, i int32) int32 {
+	k, as := i, w.room.attempts
+	for t.Spans[k].Retry() {
+		switch before := t.RetryOf[k]; {
+		case before < 0 || w.room.owners[before] != before:
+			return -1
+		case before < i:
+			return as[w.room.places[before]].first
+		default:
+			k = before
+		}
+	}
+	return k
 }
 
 // place turns the spans in parents and calls into attempts. Calls end with their

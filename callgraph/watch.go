@@ -160,8 +160,7 @@ func (w *Watch) Merge(o *Watch) {
 // flush enters the times that wait for others.
 func (w *Watch) flush() {
 	for i := range w.nodes {
-		if n := &w.nodes[i]; len(n.waiting) > 0 {
-			n.flush(w.store)
-		}
+		w.nodes[i].own.flush(w.store)
+		w.nodes[i].whole.flush(w.store)
 	}
 }

@@ -93,12 +93,18 @@ func describe(g *Graph) string {
 		n := &g.Nodes[i]
 		var groups []string
 		for _, group := range n.Groups {
-			var calls []string
-			for _, k := range group {
+			var calls strings.Builder
+			for at, k := range group {
 				c := &n.Calls[k]
-				calls = append(calls, fmt.Sprintf("%s %d×%d", c.Name, c.Callers, c.InRow(quantile.MustP("1"))))
+				switch {
+				case at > 0 && c.Instead(group[0]):
+					calls.WriteString(" or ")
+				case at > 0:
+					calls.WriteString(" | ")
+				}
+				fmt.Fprintf(&calls, "%s %d×%d", c.Name, c.Callers, c.InRow(quantile.MustP("1")))
 			}
-			groups = append(groups, strings.Join(calls, " | "))
+			groups = append(groups, calls.String())
 		}
 		lines = append(lines, fmt.Sprintf("%s (%d) -> %s; own %s", orRequest(n.Name), n.Entries, strings.Join(groups, ", "), micros(n.Own)))
 	}

@@ -1,3 +1,9 @@
+package quantile
+
+import (
+	"math"
+	"testing"
+)
 
 // Four traces of fifty calls do not tell whether these are independent: they count
 // as four attempts, and there is no upper limit.

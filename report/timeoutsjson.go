@@ -24,6 +24,8 @@ type jsonTimeouts struct {
 type jsonTimeout struct {
 	Hop        string              `json:"hop"`
 	Kind       *string             `json:"kind"`
+	Service    *string             `json:"service"`
+	Operation  *string             `json:"operation"`
 	N          uint64              `json:"n"`
 	Current    *int64              `json:"current_ns"`
 	Source     *buckets.WallSource `json:"current_source"`
@@ -64,6 +66,7 @@ type jsonInner struct {
 	Bound    *int64            `json:"own_bound_ns"`
 	Own      *int64            `json:"own_ns"`
 	Grants   *int64            `json:"grants_ns"`
+	Rest     *int64            `json:"rest_ns"`
 	Evidence timeouts.Evidence `json:"own_evidence"`
 }
 
@@ -105,8 +108,8 @@ type jsonGrant struct {
 	Hop    string  `json:"hop"`
 	Kind   *string `json:"kind"`
 	Needs  *int64  `json:"needs_ns"`
-	Limit  int64   `json:"limit_ns"`
-	PerTry int64   `json:"per_try_ns"`
+	Limit  *int64  `json:"limit_ns"`
+	PerTry *int64  `json:"per_try_ns"`
 	Tries  uint64  `json:"retries"`
 	InRow  uint64  `json:"in_a_row"`
 }
@@ -158,7 +161,7 @@ func timeoutsJSON(r *Report) *jsonTimeouts {
 
 func timeoutJSON(h timeouts.Hop) jsonTimeout {
 	j := jsonTimeout{
-		Hop: h.Hop, Kind: orNull(h.Kind), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
+		Hop: h.Hop, Kind: orNull(h.Kind), Service: orNull(h.Service), Operation: orNull(h.Operation), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
 		Rate: h.PerSecond, HeldToday: h.HeldToday, HeldThen: h.HeldThen, Change: orNull(string(h.Change)), Safe: h.SafeToLower,
 		Retries: h.Retries, Reason: h.Reason, Warnings: list(h.Warnings, itself), Canary: canaryJSON(h.Canary),
 		Strata: list(h.Strata, func(s timeouts.Stratum) jsonStratum { return jsonStratum(s) }),
@@ -173,7 +176,7 @@ func timeoutJSON(h timeouts.Hop) jsonTimeout {
 		j.Under = &jsonUnder{jsonCount{u.N, u.Of}, u.Upper}
 	}
 	if n := h.Inner; n != nil {
-		j.Inner = &jsonInner{n.OwnBound, n.Own, n.Grants, n.Evidence}
+		j.Inner = &jsonInner{n.OwnBound, n.Own, n.Grants, n.Rest, n.Evidence}
 	}
 	if s := h.ServerSide; s != nil {
 		j.ServerSide = &jsonServerAdvice{s.Suggested, jsonCount{s.N, s.Of}}

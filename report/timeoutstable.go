@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -236,7 +237,11 @@ func totalTable(o *timeouts.Result) Table {
 func totalCaption(o *timeouts.Result) []string {
 	text := fmt.Sprintf("Of %s.", count(int64(o.Total.Requests), "request"))
 	if o.Total.Entry != "" {
-		text = fmt.Sprintf("Of %s that begin with %s.", count(int64(o.Total.Requests), "request"), nameAndKind(o.Total.Entry, o.Total.Kind))
+		begin := "begin"
+		if o.Total.Requests == 1 {
+			begin = "begins"
+		}
+		text = fmt.Sprintf("Of %s that %s with %s.", count(int64(o.Total.Requests), "request"), begin, nameAndKind(o.Total.Entry, o.Total.Kind))
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", count(int64(more), "other hop"))
@@ -258,14 +263,25 @@ func grantTable(o *timeouts.Result) Table {
 	}}
 	for _, g := range a.Grants {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: durations.Text(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: durations.Text(g.PerTry)},
+			{Text: nameAndKind(g.Hop, g.Kind)}, {Text: timeText(g.Needs)}, {Text: timeText(g.Limit)}, {Text: natural((g.Tries + 1) * g.InRow)}, {Text: perTryText(g.PerTry)},
 		})
 	}
 	t.Caption = []string{"At most is what is left for a call when all others take what they need; each attempt may have its part of that without the waits between attempts."}
+	if slices.ContainsFunc(a.Grants, func(g timeouts.Grant) bool { return g.Needs == nil }) {
+		t.Caption = append(t.Caption, "Where the needs of a call are not known, those of its neighbours are without a limit.")
+	}
 	if s := a.Infeasible; s != nil {
 		t.Caption = append(t.Caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", nameAndKind(s.Hop, s.Kind), durations.Text(s.Needs), durations.Text(s.Has)))
 	}
 	return t
+}
+
+// perTryText says where the waits between attempts leave no time for these.
+func perTryText(ns *int64) string {
+	if ns != nil && *ns == 0 {
+		return "no room"
+	}
+	return timeText(ns)
 }
 
 // rollOut is the steps, as sentences.

@@ -2,6 +2,7 @@ package timeouts
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
@@ -27,12 +28,12 @@ func (a *adviser) adviseAll() {
 
 // advise returns the advice for one row.
 func (a *adviser) advise(row *buckets.Result) Hop {
-	k := key{row.Hop, row.Kind}
-	h := Hop{Hop: row.Hop, Kind: row.Kind, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
+	k := keyOfRow(row)
+	h := Hop{Hop: row.Hop, Kind: row.Kind, Service: row.Service, Operation: row.Operation, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
 	if wall, known := row.MainWall(); known {
 		h.Current = &Current{wall.To, wall.Source}
 	}
-	if !row.Biased && row.TruncatedShare.Of > 0 {
+	if !row.Biased && marked(row) && row.TruncatedShare.Of > 0 {
 		h.Cut = &row.TruncatedShare
 	}
 	h.PerSecond = a.rate(row)
@@ -49,13 +50,17 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 	return h
 }
 
+const tooLong = "with headroom it is longer than any clock tells"
+
 func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	h.Evidence, h.Bound = a.evidenceOf(row)
 	h.Reason = a.reasonOf(row, h.Evidence)
 	if h.Bound != nil {
-		ns := a.from(*h.Bound)
-		h.Timeout = &ns
-		return
+		if ns := a.from(*h.Bound); ns < math.MaxInt64 {
+			h.Timeout = &ns
+			return
+		}
+		h.Evidence, h.Reason = None, tooLong
 	}
 	h.Reason += a.becameKnown(h)
 	raise, from := a.raiseOf(row)
@@ -65,7 +70,7 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	g := a.grantOf(k)
 	evidence, bound := a.ownBound(k, a.nodes[k])
-	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Evidence: evidence}
+	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Rest: g.rest.known(), Evidence: evidence}
 	if h.Inner.Own != nil {
 		h.Inner.OwnBound = &bound
 	}
@@ -74,13 +79,30 @@ func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	case a.Biased || row.Biased || !marked(row):
 		h.Evidence, h.Timeout, h.Reason = None, nil, a.noEvidence(row)
 		return
-	case h.Timeout == nil && h.Evidence == None:
-		h.Evidence = NotIdentified
+	case g.perTry.ns == math.MaxInt64:
+		h.Evidence, h.Timeout, h.Reason = None, nil, tooLong
+		return
 	}
 	h.Reason = a.innerReason(h, g)
 	if h.Timeout == nil && !g.perTry.missing {
-		h.Canary = a.canary(max(g.perTry.ns, a.Floor), "its own work and the canaries of what it calls", h.PerSecond)
+		raise, from := a.raiseInner(h, g, row)
+		h.Canary = a.canary(raise, from, h.PerSecond)
 	}
+}
+
+// raiseInner is the timeout of a canary for a call that makes calls, 0 where today's
+// has room for those of what it calls.
+func (a *adviser) raiseInner(h *Hop, g *grant, row *buckets.Result) (int64, string) {
+	raise, from := max(g.perTry.ns, a.Floor), "its own work and the canaries of what it calls"
+	if h.Inner.Evidence == NotIdentified { // it is itself that is cut
+		if most, what := a.twice(row); most > raise {
+			return most, what
+		}
+	}
+	if h.Current != nil && raise <= h.Current.Timeout {
+		return 0, ""
+	}
+	return raise, from
 }
 
 // innerReason explains the timeout of a call that makes calls itself.
@@ -92,11 +114,21 @@ func (a *adviser) innerReason(h *Hop, g *grant) string {
 			below += ", their retries too"
 		}
 	}
-	own := "its own work is not known: too many of its attempts were cut"
+	own := "its own work is not known: " + a.whyNoOwn()
 	if h.Inner.Own != nil {
 		own = fmt.Sprintf("%s for its own work (%s %s)", durations.Text(*h.Inner.Own), a.Target.Label(), durations.Text(*h.Inner.OwnBound))
 	}
+	if g.rest.ns > 0 {
+		below += ", and " + durations.Text(g.rest.ns) + " that its attempts are seen to take beyond both"
+	}
 	return "it calls others, so not from its own quantile: " + own + ", " + below
+}
+
+func (a *adviser) whyNoOwn() string {
+	if a.Weighted {
+		return "its traces have different weights"
+	}
+	return "too many of its attempts were cut"
 }
 
 // rate is how many first attempts come a second, nil where the input does not tell.
@@ -117,7 +149,9 @@ func (a *adviser) compare(h *Hop, row *buckets.Result) {
 		return
 	}
 	h.HeldThen = held(h.PerSecond, *h.Timeout)
-	h.Under = a.under(row, *h.Timeout)
+	if row.Effective == 0 { // of traces that stand for many, counts tell no share
+		h.Under = a.under(row, *h.Timeout)
+	}
 	if h.Current == nil {
 		return
 	}
@@ -143,7 +177,7 @@ func held(perSecond *float64, timeout int64) *float64 {
 // under counts the first attempts that a timeout would cut: those that took longer,
 // and those that were cut already, however long they would have taken.
 func (a *adviser) under(row *buckets.Result, timeout int64) *Under {
-	completed := a.FirstCompleted(row.Hop, row.Kind)
+	completed := a.FirstCompleted(row)
 	u := Under{N: completed.N() - completed.UpTo(timeout) + row.TruncatedShare.Count, Of: completed.N() + row.TruncatedShare.Count}
 	if u.Of == 0 {
 		return nil

@@ -1,7 +1,6 @@
 package timeouts
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,21 +17,31 @@ func (a *adviser) totals() {
 		n := &a.Graph.Nodes[i]
 		if n.Entries > 0 && a.inner(keyOf(n.Hop)) {
 			a.result.Entries = append(a.result.Entries, a.total(n))
+			a.entries = append(a.entries, keyOf(n.Hop))
 		}
 	}
 	main := a.mainEntry()
-	if main == nil {
-		a.result.Total.Reason = "no chain of calls is known: give the key of the chain's id with --field chain=KEY"
+	if main < 0 {
+		a.result.Total.Reason = a.noCalls()
 		return
 	}
-	a.result.Total = *main
+	a.result.Total = a.result.Entries[main]
 }
 
-// mainEntry is the entry with most requests, of as many the first.
-func (a *adviser) mainEntry() (main *Total) {
+func (a *adviser) noCalls() string {
+	if a.Graph.Requests > 0 {
+		return "no request shows a call of one hop by another"
+	}
+	return "no chain of calls is known: give the key of the chain's id with --field trace=KEY; chains of very many lines are none"
+}
+
+// mainEntry is the place of the entry with most requests, of as many the first; -1
+// where there is none.
+func (a *adviser) mainEntry() int {
+	main := -1
 	for i := range a.result.Entries {
-		if t := &a.result.Entries[i]; main == nil || t.Requests > main.Requests {
-			main = t
+		if main < 0 || a.result.Entries[i].Requests > a.result.Entries[main].Requests {
+			main = i
 		}
 	}
 	return main
@@ -43,27 +52,26 @@ func (a *adviser) total(n *callgraph.Node) Total {
 	k := keyOf(n.Hop)
 	t := Total{Entry: k.name, Kind: k.kind, Requests: n.Entries}
 	below, own := a.below(n), a.entryOwn(k, n)
-	if own.ns > 0 {
-		t.Parts = append(t.Parts, Part{ownName(k), own.ns})
-	}
-	t.Parts = append(t.Parts, a.callParts(n)...)
-	retry := a.retryOf(n)
+	rest, retry := a.restOf(k, n, own, below), a.retryOf(n)
 	t.Seen = retry.tries
-	if retry.ns > 0 {
-		t.Parts = append(t.Parts, Part{retry.what, retry.ns})
-	}
-	sum := own.and(below.need).and(amount{ns: retry.ns, evidence: Certified})
+	sum := own.and(rest).and(below.need).and(amount{ns: retry.ns, evidence: Certified})
 	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
-		t.Budget, t.Parts = nil, nil
-		t.Reason = a.unknownBelow(n, own)
+		t.Budget, t.Reason = nil, a.unknownBelow(n, own, sum)
 		return t
 	}
+	t.Parts = a.partsOf(n, own, rest, retry)
 	has := *t.Budget
 	if a.EntryBudget > 0 {
 		has = a.EntryBudget
 	}
-	t.Effective = retry.fit(has - own.ns - below.need.ns)
+	t.Effective = retry.fit(has - own.ns - rest.ns - below.need.ns)
 	return t
+}
+
+func (a *adviser) partsOf(n *callgraph.Node, own, rest amount, retry retry) []Part {
+	parts := append([]Part{{ownName(keyOf(n.Hop)), own.ns}}, a.callParts(n)...)
+	parts = append(parts, Part{"seen beyond these", rest.ns}, Part{retry.what, retry.ns})
+	return slices.DeleteFunc(parts, func(p Part) bool { return p.NS == 0 })
 }
 
 func ownName(k key) string {
@@ -94,19 +102,43 @@ func (a *adviser) callParts(n *callgraph.Node) []Part {
 		if most == nil {
 			continue
 		}
-		one := Part{a.callName(most), a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns}
-		var others []string
-		for _, i := range group {
-			if c := &n.Calls[i]; c != most && !a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}] {
-				others = append(others, a.callName(c))
-			}
-		}
-		if len(others) > 0 {
-			one.What += ", side by side with " + strings.Join(others, ", ")
-		}
-		parts = append(parts, one)
+		what := a.callName(most) + a.othersIn(n, group, most)
+		parts = append(parts, Part{what, a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns})
 	}
 	return parts
+}
+
+// othersIn names the calls that a group holds beside the longest.
+func (a *adviser) othersIn(n *callgraph.Node, group []int, most *callgraph.Call) (text string) {
+	var beside, instead []string
+	for _, i := range group {
+		c := &n.Calls[i]
+		switch {
+		case c == most || a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}]:
+		case most.Instead(i):
+			instead = append(instead, a.callName(c))
+		default:
+			beside = append(beside, a.callName(c))
+		}
+	}
+	if len(beside) > 0 {
+		text = ", side by side with " + listed(beside, ", ")
+	}
+	if len(instead) > 0 {
+		text += ", or instead " + listed(instead, ", ")
+	}
+	return text
+}
+
+// mostListed names are listed in one sentence.
+const mostListed = 10
+
+// listed joins names, the first of many.
+func listed(names []string, sep string) string {
+	if more := len(names) - mostListed; more > 1 {
+		names = append(slices.Clone(names[:mostListed]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, sep)
 }
 
 func (a *adviser) callName(c *callgraph.Call) string {
@@ -181,9 +213,12 @@ func (a *adviser) callWithMost(n *callgraph.Node, figure func(key) int64) (most 
 }
 
 // unknownBelow says which hops leave a budget open.
-func (a *adviser) unknownBelow(n *callgraph.Node, own amount) string {
-	if a.Biased {
+func (a *adviser) unknownBelow(n *callgraph.Node, own, all amount) string {
+	switch {
+	case a.Biased:
 		return "the traces were chosen by how they went"
+	case rank[all.evidence] >= rank[Identified]:
+		return tooLong
 	}
 	var names []string
 	if own.known() == nil {
@@ -195,23 +230,21 @@ func (a *adviser) unknownBelow(n *callgraph.Node, own amount) string {
 			names = append(names, k.name)
 		}
 	}
-	return "not known without " + strings.Join(names, ", ")
+	return "not known without " + listed(names, ", ")
 }
 
 // findInversions compares today's timeouts of calls with those of the calls that
 // are made inside them. Walls that are only inferred count as equal up to 2 %.
 func (a *adviser) findInversions() {
-	for k, n := range a.nodes {
+	for i := range a.Graph.Nodes {
+		n := &a.Graph.Nodes[i]
 		for i := range n.Calls {
-			c := keyOf(n.Calls[i].Hop)
+			k, c := keyOf(n.Hop), keyOf(n.Calls[i].Hop)
 			if v, found := a.inversion(k, c); found && !a.without[pair{k, c}] {
 				a.result.Inversions = append(a.result.Inversions, v)
 			}
 		}
 	}
-	slices.SortFunc(a.result.Inversions, func(x, y Inversion) int {
-		return cmp.Or(compareKeys(key{x.Parent, x.ParentKind}, key{y.Parent, y.ParentKind}), compareKeys(key{x.Child, x.ChildKind}, key{y.Child, y.ChildKind}))
-	})
 }
 
 func (a *adviser) inversion(parent, child key) (Inversion, bool) {
@@ -245,7 +278,7 @@ func (a *adviser) planSteps() {
 		a.result.Steps = append(a.result.Steps, Step{
 			Do:    text,
 			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
-			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's lines from the others",
+			Read:  "tailscope timeouts, with the lines of the canary alone",
 		})
 	}
 	if text := a.setStep(); text != "" {
@@ -273,7 +306,7 @@ func (a *adviser) canaryStep() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "on a part of the traffic, raise " + strings.Join(list, ", ")
+	return "on a part of the traffic, raise " + listed(list, ", ")
 }
 
 func (a *adviser) setStep() string {
@@ -283,7 +316,7 @@ func (a *adviser) setStep() string {
 			list = append(list, h.Hop+" "+durations.Text(*h.Timeout))
 		}
 	}
-	return strings.Join(list, ", ")
+	return listed(list, ", ")
 }
 
 func (a *adviser) totalStep() string {

@@ -2,6 +2,7 @@ package timeouts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -147,9 +148,15 @@ func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 	if evidence != NotIdentified {
 		return 0, ""
 	}
-	if side := a.serverSide(row); side != nil && side.Suggested != nil {
+	wall, cut := row.MainWall()
+	if side := a.serverSide(row); side != nil && side.Suggested != nil && (!cut || *side.Suggested > wall.To) {
 		return *side.Suggested, "what the servers took"
 	}
+	return a.twice(row)
+}
+
+// twice is twice the timeout that cuts a row today, 0 where nothing was cut.
+func (a *adviser) twice(row *buckets.Result) (int64, string) {
 	if wall, known := row.MainWall(); known {
 		return max(a.Floor, roundUp(plus(wall.To, wall.To))), "twice today's timeout"
 	}
@@ -164,7 +171,7 @@ var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), q
 
 // canary sizes a trial of a raised timeout.
 func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
-	if raise <= 0 {
+	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}
 	c := &Canary{RaiseTo: raise, From: from}

@@ -2,6 +2,7 @@ package timeouts
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/quantile"
@@ -31,9 +32,9 @@ func weaker(a, b Evidence) Evidence {
 	return a
 }
 
-// known returns the time where the evidence allows a timeout.
+// known returns the time where the evidence allows a timeout, and int64 holds it.
 func (a amount) known() *int64 {
-	if rank[a.evidence] < rank[Identified] {
+	if rank[a.evidence] < rank[Identified] || a.ns == math.MaxInt64 {
 		return nil
 	}
 	ns := a.ns
@@ -48,6 +49,7 @@ type grant struct {
 	tries  uint64 // retries that it makes itself
 	inside bool   // something below it retries
 	own    amount // its own work with headroom
+	rest   amount // what its attempts took beyond own work and calls
 	below  amount // what it grants
 	busy   bool   // being worked out: it calls itself through others
 }
@@ -57,6 +59,7 @@ func (a *adviser) grantOf(k key) *grant {
 	if g := a.grants[k]; g != nil {
 		if g.busy {
 			g.need = amount{evidence: None, missing: true}
+			a.circle = append(a.circle, k.name)
 			return g
 		}
 		return g
@@ -74,11 +77,13 @@ func (a *adviser) workOut(k key, g *grant) {
 		g.own = a.ownOf(k, n)
 		below := a.below(n)
 		g.below, g.inside = below.need, below.spare > 0
-		g.need = g.own.and(below.need).stepped()
+		g.rest = a.restOf(k, n, g.own, below)
+		fixed := g.own.and(g.rest)
+		g.need = fixed.and(below.need).stepped()
 		g.perTry = g.need
 		if g.inside && g.tries == 0 {
 			g.below.ns = plus(g.below.ns, below.spare)
-			g.perTry = g.own.and(g.below).stepped()
+			g.perTry = fixed.and(g.below).stepped()
 			g.spare = g.perTry.ns - g.need.ns
 		}
 	} else {
@@ -114,7 +119,7 @@ type sum struct {
 }
 
 // below adds up groups of calls that come one after the other; of those side by
-// side the longest counts.
+// side, or made one instead of the other, the longest counts.
 func (a *adviser) below(n *callgraph.Node) sum {
 	s := sum{need: amount{evidence: Certified}}
 	for _, group := range n.Groups {
@@ -127,9 +132,50 @@ func (a *adviser) below(n *callgraph.Node) sum {
 			longest = longest.longest(a.inRow(&n.Calls[i], g.need))
 			s.spare = max(s.spare, g.spare)
 		}
+		if longest.evidence == Certified && a.mayCoincide(n, group) {
+			longest.evidence = Identified
+		}
 		s.need = s.need.and(longest)
 	}
 	return s
+}
+
+// mayCoincide reports whether a group holds calls that came one instead of the other
+// so far, of too few callers to be sure of it.
+func (a *adviser) mayCoincide(n *callgraph.Node, group []int) bool {
+	return len(group) > 1 && n.Makers < quantile.CanarySize(a.Target, 0, a.Confidence) &&
+		slices.ContainsFunc(group[1:], func(i int) bool {
+			return slices.ContainsFunc(group, func(k int) bool { return k != i && n.Calls[i].Instead(k) })
+		})
+}
+
+// restOf is what attempts of a caller are seen to take beyond its own work and its
+// calls with their retries: of calls that overlap for a while only, and of those that
+// mostly come side by side, the longest is too short.
+func (a *adviser) restOf(k key, n *callgraph.Node, own amount, below sum) amount {
+	evidence, bound := a.wholeBound(k, n)
+	if over, has := a.over(bound), plus(plus(own.ns, below.need.ns), below.spare); rank[evidence] >= rank[Identified] && over > has {
+		return amount{ns: over - has, evidence: evidence}
+	}
+	return amount{evidence: Certified}
+}
+
+// wholeBound bounds the target quantile of all that attempts of a caller took.
+func (a *adviser) wholeBound(k key, n *callgraph.Node) (Evidence, int64) {
+	row := a.rows[k]
+	switch {
+	case a.Biased:
+		return None, 0
+	case row == nil && a.Weighted:
+		return None, 0
+	case row == nil:
+		return ownOf(n.Whole, 0, a.Target, a.Confidence)
+	case row.Target == nil || row.Biased || row.Target.Tail.Status != quantile.Exact:
+		return None, 0
+	case row.Target.Tail.Upper != nil && marked(row):
+		return Certified, *row.Target.Tail.Upper
+	}
+	return Identified, row.Target.Tail.Value
 }
 
 // inRow is an amount for each of the calls that a caller makes one after the other.
@@ -175,7 +221,7 @@ func (a *adviser) leaf(k key) amount {
 // not known, the longest seen stands for it in a canary.
 func (a *adviser) ownOf(k key, n *callgraph.Node) amount {
 	evidence, bound := a.ownBound(k, n)
-	return amount{ns: a.over(bound), evidence: evidence}
+	return amount{ns: a.over(bound), evidence: evidence, missing: bound == 0 && rank[evidence] < rank[Identified]}
 }
 
 // bound is the bound of a target quantile, and what it stands on.
@@ -197,6 +243,9 @@ func (a *adviser) ownBound(k key, n *callgraph.Node) (Evidence, int64) {
 
 func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
 	row := a.rows[k]
+	if a.Biased || a.Weighted {
+		return None, 0
+	}
 	if row == nil {
 		return ownOf(n.Own, 0, a.Target, a.Confidence)
 	}
@@ -218,7 +267,7 @@ func ownOf(own *quantile.Sample, endless uint64, p, confidence quantile.P) (Evid
 		return evidence, *bound
 	}
 	longest := quantile.Summarize(o.Completed, nil)
-	if longest.N == 0 {
+	if longest.N+endless == 0 {
 		return None, 0
 	}
 	return NotIdentified, longest.Max

@@ -19,16 +19,21 @@ type Query struct {
 	Confidence quantile.P
 	Graph      *callgraph.Graph
 	Retries    *retries.Result
-	// FirstCompleted is the durations of a hop's completed first attempts.
-	FirstCompleted func(name, kind string) quantile.Union
+	// FirstCompleted is the durations of a row's completed first attempts.
+	FirstCompleted func(*buckets.Result) quantile.Union
 	Biased         bool // traces were chosen by how they went
 	Sampled        bool // not all traces are there: counts give no rate
+	Weighted       bool // traces stand for different numbers of them
 }
 
-// key is a row of the hop table.
-type key struct{ name, kind string }
+// key is a row of the hop table. Several may have one name, that of their service.
+type key struct{ name, kind, service, operation string }
 
-func keyOf(h spans.Hop) key { return key{h.Name, h.Kind.String()} }
+func keyOf(h spans.Hop) key { return key{h.Name, h.Kind.String(), h.Service, h.Operation} }
+
+func keyOfRow(r *buckets.Result) key { return key{r.Hop, r.Kind, r.Service, r.Operation} }
+
+func (h *Hop) key() key { return key{h.Hop, h.Kind, h.Service, h.Operation} }
 
 // adviser works an answer out.
 type adviser struct {
@@ -42,6 +47,8 @@ type adviser struct {
 	// are the hops of these.
 	without map[pair]bool
 	unsure  []pair
+	circle  []string // hops of calls that go round
+	entries []key    // hops of result.Entries
 	result  Result
 }
 
@@ -49,7 +56,7 @@ type adviser struct {
 type pair struct{ a, b key }
 
 func compareKeys(a, b key) int {
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind), cmp.Compare(a.service, b.service), cmp.Compare(a.operation, b.operation))
 }
 
 // Advise returns the advice.
@@ -71,7 +78,7 @@ func Advise(q Query) Result {
 
 func (a *adviser) enter() {
 	for i := range a.Hops {
-		a.rows[key{a.Hops[i].Hop, a.Hops[i].Kind}] = &a.Hops[i]
+		a.rows[keyOfRow(&a.Hops[i])] = &a.Hops[i]
 	}
 	for i := range a.Graph.Nodes {
 		n := &a.Graph.Nodes[i]

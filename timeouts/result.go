@@ -40,14 +40,15 @@ type Result struct {
 
 // Hop is the advice for one hop.
 type Hop struct {
-	Hop, Kind string
-	N         uint64 // first attempts that completed or were cut
-	Current   *Current
-	Cut       *buckets.Share // of the first attempts; nil where not known
-	Evidence  Evidence
-	Bound     *int64 // of the target quantile: its upper limit, or its value
-	Timeout   *int64
-	Inner     *Inner // of a call that makes calls itself
+	Hop, Kind          string
+	Service, Operation string // empty where the input has only a name
+	N                  uint64 // first attempts that completed or were cut
+	Current            *Current
+	Cut                *buckets.Share // of the first attempts; nil where not known
+	Evidence           Evidence
+	Bound              *int64 // of the target quantile: its upper limit, or its value
+	Timeout            *int64
+	Inner              *Inner // of a call that makes calls itself
 	// Under is how many first attempts would be cut by Timeout, at most.
 	Under      *Under
 	ServerSide *ServerSide
@@ -71,10 +72,11 @@ type Current struct {
 }
 
 // Inner is what a call that makes calls is given: Own is its own work with headroom,
-// nil where not known; Grants what it grants the calls under it.
+// nil where not known; Grants what it grants the calls under it; Rest what its
+// attempts took beyond both.
 type Inner struct {
-	OwnBound, Own, Grants *int64
-	Evidence              Evidence // of its own work
+	OwnBound, Own, Grants, Rest *int64
+	Evidence                    Evidence // of its own work
 }
 
 // Under is N of Of with the upper limit of the share.
@@ -152,13 +154,12 @@ type Allocation struct {
 }
 
 // Grant is what one call may take of the budget, all of its attempts together and
-// one of them, beside what it needs.
+// one of them, beside what it needs. Limit and PerTry are nil where what its caller
+// and the calls beside it need is not known.
 type Grant struct {
-	Hop, Kind    string
-	Needs        *int64
-	Limit        int64
-	PerTry       int64
-	Tries, InRow uint64
+	Hop, Kind            string
+	Needs, Limit, PerTry *int64
+	Tries, InRow         uint64
 }
 
 // Shortage names the hop whose own need is the largest where the budget is too

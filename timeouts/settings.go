@@ -118,10 +118,11 @@ func (s Settings) over(bound int64) int64 {
 // steps are the numbers that a timeout may have, in tenths of a power of ten.
 var steps = [...]int64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80}
 
-// roundUp returns the least step of at least ns.
+// roundUp returns the least step of at least ns. It is at least 1 ns: a timeout of 0
+// is none at all for most who take one.
 func roundUp(ns int64) int64 {
 	if ns <= steps[0] {
-		return max(ns, 0)
+		return max(ns, 1)
 	}
 	for unit := int64(1); ; unit *= 10 {
 		for _, s := range steps {

@@ -60,7 +60,7 @@ func TestHeadroomIsExactAndRoundedUp(t *testing.T) {
 
 func TestRoundUp(t *testing.T) {
 	for ns, want := range map[int64]int64{
-		0: 0, 1: 1, 9: 9, 10: 10, 11: 12, 13: 15, 16: 20, 21: 25, 26: 30, 31: 40, 41: 50, 51: 60, 61: 80, 81: 100, 1_300_000_000: 1_500_000_000, 11_970_000_000: 12_000_000_000, math.MaxInt64: math.MaxInt64,
+		0: 1, 1: 1, 9: 9, 10: 10, 11: 12, 13: 15, 16: 20, 21: 25, 26: 30, 31: 40, 41: 50, 51: 60, 61: 80, 81: 100, 1_300_000_000: 1_500_000_000, 11_970_000_000: 12_000_000_000, math.MaxInt64: math.MaxInt64,
 	} {
 		if got := roundUp(ns); got != want {
 			t.Errorf("%d: %d, want %d", ns, got, want)

@@ -3,7 +3,6 @@ package timeouts
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
@@ -23,7 +22,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 	if text := a.closeToMedian(h, row); text != "" {
 		list = append(list, note.Warning{Code: "close_to_median", Text: text})
 	}
-	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[key{h.Hop, h.Kind}].Served > 0 {
+	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.key()].Served > 0 {
 		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
 	}
 	for _, w := range row.Warnings {
@@ -58,12 +57,15 @@ func (a *adviser) warn() {
 	}
 	add("timeouts_inverted", a.inverted())
 	add("calls_both_ways", a.bothWays())
+	add("calls_in_a_circle", a.inCircle())
 	add("serial_by_assumption", a.untimed())
 	add("several_layers_retry", a.layers())
 }
 
 func (a *adviser) shortWindow() string {
-	switch w := a.result.Window; {
+	switch w, seen := a.result.Window, a.Graph.Window; {
+	case w == nil && seen.Untimed == 0 && seen.Timed > 0:
+		return "all attempts start at one moment, so how long the input covers is not known: a timeout is for the busiest day too"
 	case w == nil:
 		return "how long the input covers is not known, as not every attempt has a start: a timeout is for the busiest day too"
 	case *w < day:
@@ -80,7 +82,7 @@ func (a *adviser) inverted() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "today's timeouts do not get shorter down the tree: " + strings.Join(list, "; ")
+	return "today's timeouts do not get shorter down the tree: " + listed(list, "; ")
 }
 
 func (a *adviser) bothWays() string {
@@ -95,7 +97,16 @@ func (a *adviser) bothWays() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return strings.Join(list, "; ") + ": such calls are left out of the budget"
+	return listed(list, "; ") + ": such calls are left out of the budget"
+}
+
+func (a *adviser) inCircle() string {
+	slices.Sort(a.circle)
+	names := slices.Compact(a.circle)
+	if len(names) == 0 {
+		return ""
+	}
+	return "calls go round in a circle through " + listed(names, ", ") + ": what the calls in it need is not known"
 }
 
 func (a *adviser) untimed() string {
@@ -111,12 +122,12 @@ func (a *adviser) layers() string {
 	var list []string
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
-		if g := a.grants[key{h.Hop, h.Kind}]; g != nil && g.inside && g.tries > 0 {
+		if g := a.grants[h.key()]; g != nil && g.inside && g.tries > 0 {
 			list = append(list, h.Hop)
 		}
 	}
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", strings.Join(list, ", "))
+	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", listed(list, ", "))
 }

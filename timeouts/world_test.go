@@ -37,6 +37,7 @@ type world struct {
 	graph    *callgraph.Watch
 	settings Settings
 	biased   bool
+	weighted bool
 }
 
 var usual = Settings{FalseTimeout: 1e6, Headroom: 133, Allowance: 10 * ms, Floor: 10 * ms}
@@ -59,16 +60,16 @@ func (w world) advise() Result {
 		w.graph = callgraph.NewWatch(callgraph.Config{})
 	}
 	g := w.graph.Graph()
-	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased}
+	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted}
 	completed := map[key]*quantile.Sample{}
 	for _, h := range w.hops {
-		k := key{h.name, kindOf(h.name).String()}
+		k := key{name: h.name, kind: kindOf(h.name).String()}
 		completed[k] = new(quantile.Sample)
 		completed[k].AddN(h.ms*ms, uint64(h.n))
 		q.Hops = append(q.Hops, h.row(completed[k], q.Target))
 		q.Retries.Hops = append(q.Retries.Hops, h.retriesRow())
 	}
-	q.FirstCompleted = func(name, kind string) quantile.Union { return quantile.Union{completed[key{name, kind}]} }
+	q.FirstCompleted = func(row *buckets.Result) quantile.Union { return quantile.Union{completed[keyOfRow(row)]} }
 	return Advise(q)
 }
 

@@ -220,14 +220,14 @@ func (p *plan) bucketsQuery(f *found, v sampling.Verdict) buckets.Query {
 // wallsOf tells the timeout of a hop: of several the one that cut most, of an
 // inferred one the upper end.
 func wallsOf(hops []buckets.Result) func(spans.Hop) (int64, bool) {
-	walls := map[hopKey]buckets.Wall{}
+	walls := map[rowKey]buckets.Wall{}
 	for _, h := range hops {
 		if w, known := h.MainWall(); known {
-			walls[hopKey{h.Hop, h.Kind}] = w
+			walls[keyOfRow(&h)] = w
 		}
 	}
 	return func(h spans.Hop) (int64, bool) {
-		w, known := walls[hopKey{h.Name, h.Kind.String()}]
+		w, known := walls[keyOfHop(h)]
 		if w.Timeout != nil {
 			return *w.Timeout, known
 		}
@@ -235,8 +235,12 @@ func wallsOf(hops []buckets.Result) func(spans.Hop) (int64, bool) {
 	}
 }
 
-// hopKey is a row of the report.
-type hopKey struct{ name, kind string }
+// rowKey is a row of the report. Several may have one name, that of their service.
+type rowKey struct{ name, kind, service, operation string }
+
+func keyOfRow(r *buckets.Result) rowKey { return rowKey{r.Hop, r.Kind, r.Service, r.Operation} }
+
+func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }
 
 // addServerSide puts beside the tails of calls what their servers took.
 func (f *found) addServerSide(hops []buckets.Result, q buckets.Query) {
@@ -247,7 +251,7 @@ func (f *found) addServerSide(hops []buckets.Result, q buckets.Query) {
 	for id, completed := range f.set.FirstCompleted() {
 		for _, side := range f.orphans.ServerSide(id, completed, ps) {
 			for i := range hops {
-				if hops[i].Hop == id.Name && hops[i].Kind == id.Kind.String() {
+				if keyOfRow(&hops[i]) == keyOfHop(id) {
 					hops[i].SetServerSide(side.P, buckets.ServerSide{Value: side.Value, N: side.N, Of: side.Of, Selected: side.Selected})
 				}
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -89,19 +91,26 @@ func (o *options) planAdvice(p *plan) error {
 }
 
 func (p *plan) timeoutsQuery(f *found, v sampling.Verdict, hops []buckets.Result, q buckets.Query, worth *retries.Result) timeouts.Query {
-	first := map[hopKey]quantile.Union{}
-	for h, u := range f.set.FirstCompleted() {
-		k := hopKey{h.Name, h.Kind.String()}
-		first[k] = append(first[k], u...)
-	}
+	first := byRow(f.set.FirstCompleted())
 	confidence := p.confidence
 	if len(hops) > 0 {
 		confidence = hops[0].Confidence // of each limit, where all hold at once
 	}
 	return timeouts.Query{
 		Settings: p.advice, Hops: hops, Target: *q.Target, Confidence: confidence, Graph: f.calls.Graph(), Retries: worth,
-		FirstCompleted: func(name, kind string) quantile.Union { return first[hopKey{name, kind}] },
+		FirstCompleted: func(r *buckets.Result) quantile.Union { return first[keyOfRow(r)] },
 		Biased:         v.Kind == sampling.Biased,
 		Sampled:        v.Kind == sampling.Biased || v.Kind == sampling.Probability || v.Weighted,
+		Weighted:       v.Weighted,
 	}
+}
+
+// byRow joins the durations of each row.
+func byRow(hops iter.Seq2[spans.Hop, quantile.Union]) map[rowKey]quantile.Union {
+	rows := map[rowKey]quantile.Union{}
+	for h, u := range hops {
+		k := keyOfHop(h)
+		rows[k] = append(rows[k], u...)
+	}
+	return rows
 }

@@ -91,3 +91,39 @@ func TestTheTargetIsNoQuantileOfTheHopTable(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// Hops that are named by their service alone are as many, and each has its own advice.
+func TestTimeoutsOfHopsThatShareAName(t *testing.T) {
+	var spans []string
+	add := func(id, parent, operation, kind string, start, us int) {
+		spans = append(spans, fmt.Sprintf(`{"traceID":"1","spanID":"%s","operationName":"%s","startTime":%d,"duration":%d,"processID":"p","references":[%s],
+			"tags":[{"key":"span.kind","value":"%s"},{"key":"http.status_code","value":200}]}`, id, operation, start, us, parent, kind))
+	}
+	below := `{"refType":"CHILD_OF","traceID":"1","spanID":"a"}`
+	add("a", "", "GET /", "server", 1e15, 600_000)
+	add("b", below, "short", "client", 1e15, 20_000)
+	add("c", below, "long", "client", 1e15+50_000, 500_000)
+	doc := fmt.Sprintf(`{"data":[{"traceID":"1","spans":[%s],"processes":{"p":{"serviceName":"gateway"}}}]}`, strings.Join(spans, ","))
+	type advice struct {
+		Operation string
+		Timeout   int64            `json:"timeout_ns"`
+		Under     struct{ Of int } `json:"cut_under_advice"`
+	}
+	var one, other struct {
+		Hops  []advice
+		Total struct {
+			Budget int64 `json:"budget_ns"`
+		}
+	}
+	for _, c := range []struct {
+		name string
+		into any
+	}{{"service-operation", &one}, {"service", &other}} {
+		if err := json.Unmarshal([]byte(timeoutsOf(t, doc, "--hop-name", c.name, "-")), c.into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(one, other); d != "" || len(one.Hops) != 2 || one.Hops[0].Timeout == one.Hops[1].Timeout || one.Hops[0].Under.Of != 1 || one.Total.Budget == 0 {
+		t.Errorf("%s %+v", d, one)
+	}
+}
