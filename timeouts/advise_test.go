@@ -20,7 +20,7 @@ func number(ns *int64) string {
 }
 
 func TestEvidenceOfALeaf(t *testing.T) {
-	value := 1500 * ms
+	value, longer := 1500*ms, 2200*ms
 	for _, c := range []struct {
 		name     string
 		hop      hop
@@ -38,6 +38,9 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "2000 ms", ""},
 		{"a canary raises the timeout", hop{n: 900, ms: 300, cut: 100, wall: 2000, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "4000 ms", ""},
 		{"too few servers tell nothing", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 94, Of: 100}}, NotIdentified, "null", "1000 ms", ""},
+		{"models say how far to raise it", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 1400}, NotIdentified, "null", "2000 ms", ""},
+		{"servers come before models", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 1400, servers: &buckets.ServerSide{Value: &longer, N: 95, Of: 100}}, NotIdentified, "null", "3000 ms", ""},
+		{"a guess within today's timeout is no canary", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 310}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed", hop{n: 0, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed, under a timeout that is not known", hop{n: 0, cut: 100, loose: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"no attempts", hop{}, None, "null", "", ""},

@@ -104,7 +104,7 @@ func (a *adviser) noEvidence(row *buckets.Result) string {
 	case a.Biased || row.Biased:
 		return "the traces were chosen by how they went, so their tail is not the tail"
 	case !marked(row):
-		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY"
+		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY, or of traces with --truncated-if KEY=VALUE"
 	default:
 		return t.Reason
 	}
@@ -151,6 +151,9 @@ func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 	wall, cut := row.MainWall()
 	if side := a.serverSide(row); side != nil && side.Suggested != nil && (!cut || *side.Suggested > wall.To) {
 		return *side.Suggested, "what the servers took"
+	}
+	if e := row.Target.Tail.Estimate; e != nil && e.Bound != nil && cut && a.from(*e.Bound) > wall.To {
+		return a.from(*e.Bound), "an estimate, which holds if the tail goes on as below the wall"
 	}
 	return a.twice(row)
 }
