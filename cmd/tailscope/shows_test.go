@@ -267,7 +267,7 @@ func TestCutLogKeepsEveryWholeLine(t *testing.T) {
 		} else if len(rest) > 0 {
 			code, rejected = exitIncomplete, 1
 		}
-		r := tailscope(string(cut), "analyze", "--format", "json")
+		r := tailscope(string(cut), "quantiles", "--format", "json", "--quantiles", "0.5")
 		p := parsePage(t, r.out)
 		if r.code != code || p.Input.Accepted != whole || p.Input.Rejected != rejected || p.Input.Files[0].Complete != (code == exitFine) {
 			t.Fatalf("cut at %d: exit code %d (want %d), %d accepted (want %d), %d rejected (want %d)\n%s",
