@@ -87,9 +87,13 @@ func merge(into **quantile.Sample, from *quantile.Sample) {
 }
 
 // count puts the attempts that wait where they belong.
-func (p *part) count() {
+func (p *part) count(s *Set) {
 	p.sample(&p.completed).AddAll(p.waiting)
-	p.blocks.AddAll(p.starts, p.waiting)
+	if p.blocks != nil && s.together {
+		p.blocks.AddAt(s.starts[0], p.waiting)
+	} else {
+		p.blocks.AddAll(p.starts, p.waiting)
+	}
 	p.waiting, p.starts = p.waiting[:0], p.starts[:0]
 }
 

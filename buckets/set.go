@@ -53,7 +53,9 @@ type Set struct {
 	waiting []*part  // that have attempts waiting; none between two calls of Add
 	timed   bool     // the batch being added has a start
 	starts  []int64  // of that batch, where it has all
-	cuts    []heldCut
+	// together: these lie in one minute, so that it is enough to know one of them.
+	together bool
+	cuts     []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
 	eligible int
@@ -76,6 +78,7 @@ func NewSet(c Config) *Set {
 func (s *Set) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
 	s.timed, s.starts = b.AnyStart(), b.AllStarts()
+	s.together = s.starts != nil && quantile.SameMinute(s.starts)
 	for row, index := range b.Hop {
 		h := hops[index]
 		if h == nil {
@@ -87,7 +90,7 @@ func (s *Set) Add(b *spans.Batch) {
 		}
 	}
 	for _, p := range s.waiting {
-		p.count()
+		p.count(s)
 	}
 	s.waiting, s.starts = s.waiting[:0], nil
 }
@@ -109,7 +112,7 @@ func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
 	}
 	p.waiting = append(p.waiting, b.Duration[row])
 	switch {
-	case p.blocks == nil || !s.timed:
+	case p.blocks == nil || !s.timed || s.together:
 	case s.starts != nil:
 		p.starts = append(p.starts, s.starts[row])
 	default:

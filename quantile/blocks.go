@@ -41,13 +41,44 @@ func (b *Blocks) Empty() bool { return len(b.cells)+len(b.pending) == 0 }
 
 // Add counts an attempt that began at start, in ns since 1970.
 func (b *Blocks) Add(start int64, s Step) {
+	if len(b.pending) == cap(b.pending) {
+		b.makeRoom() // which may make blocks wider
+	}
 	if start < b.from || start >= b.to {
 		b.turn(start)
 	}
-	if len(b.pending) == cap(b.pending) {
-		b.makeRoom()
-	}
 	b.pending = append(b.pending, b.base|int64(s))
+}
+
+// AddAt counts attempts that began in the minute of a time, and completed after so
+// many ns each.
+func (b *Blocks) AddAt(start int64, durations []int64) {
+	for _, ns := range durations {
+		if len(b.pending) == cap(b.pending) || start < b.from || start >= b.to {
+			b.Add(start, StepOf(ns))
+		} else {
+			b.pending = append(b.pending, b.base|int64(StepOf(ns)))
+		}
+	}
+}
+
+// SameMinute reports whether all of some times lie in one minute since 1970.
+func SameMinute(starts []int64) bool {
+	if len(starts) == 0 {
+		return false
+	}
+	low, high := starts[0], starts[0]
+	for _, ns := range starts {
+		low, high = min(low, ns), max(high, ns)
+	}
+	if low == math.MinInt64 {
+		return false // not known
+	}
+	first := low / minute
+	if low%minute < 0 {
+		first--
+	}
+	return high < minuteNS(first+1)
 }
 
 // AddAll counts attempts that completed after so many ns each. A start of

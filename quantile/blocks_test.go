@@ -208,3 +208,65 @@ func TestASteadyTailDoesNotDrift(t *testing.T) {
 		t.Errorf("%d of 200 steady tails", called)
 	}
 }
+
+// A window that becomes wider while an attempt waits to be entered enters it where
+// it belongs.
+func TestAnAttemptThatWidensTheWindowLiesInItsBlock(t *testing.T) {
+	w := NewWindow()
+	w.limit = 64
+	b := w.New()
+	for i := range int64(3 * flushedFrom) {
+		b.Add(i*minute, 5)
+	}
+	w.Flush()
+	var total uint64
+	last := int64(-1)
+	for _, c := range b.cells {
+		if c.key>>stepBits <= last>>stepBits && last >= 0 {
+			t.Fatal("cells are not sorted, or not each once")
+		}
+		last = c.key
+		total += c.n
+		block := c.key>>stepBits<<w.shift - firstMinute
+		if block < 0 || block >= 3*flushedFrom {
+			t.Errorf("a block at minute %d with %d attempts", block, c.n)
+		}
+	}
+	if total != 3*flushedFrom {
+		t.Errorf("%d attempts", total)
+	}
+}
+
+// Attempts of one minute counted together are those counted one by one.
+func TestAttemptsOfOneMinuteAreCountedTogether(t *testing.T) {
+	one, all := NewWindow().New(), NewWindow().New()
+	var durations []int64
+	for i := range int64(5000) {
+		durations = append(durations, i*i*1000)
+	}
+	for _, start := range []int64{-1, 0, 59e9, 600e9} {
+		for _, ns := range durations {
+			one.Add(start, StepOf(ns))
+		}
+		all.AddAt(start, durations)
+	}
+	one.flush()
+	all.flush()
+	if !slices.Equal(one.cells, all.cells) {
+		t.Errorf("%d cells, %d", len(one.cells), len(all.cells))
+	}
+}
+
+func TestSameMinute(t *testing.T) {
+	for _, c := range []struct {
+		starts []int64
+		want   bool
+	}{
+		{nil, false}, {[]int64{5}, true}, {[]int64{0, minute - 1}, true}, {[]int64{0, minute}, false}, {[]int64{-1, 0}, false}, {[]int64{-minute, -1}, true},
+		{[]int64{math.MinInt64, math.MinInt64}, false}, {[]int64{math.MaxInt64, math.MaxInt64}, false}, {[]int64{math.MinInt64, math.MaxInt64}, false},
+	} {
+		if got := SameMinute(c.starts); got != c.want {
+			t.Errorf("%d: %v", c.starts, got)
+		}
+	}
+}
