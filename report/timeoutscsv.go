@@ -12,6 +12,8 @@ var timeoutColumns = [...]struct {
 	value func(h *jsonTimeout) string
 }{
 	{"hop", func(h *jsonTimeout) string { return defused(h.Hop) }},
+	{"service", func(h *jsonTimeout) string { return defused(textOf(h.Service)) }},
+	{"operation", func(h *jsonTimeout) string { return defused(textOf(h.Operation)) }},
 	{"kind", func(h *jsonTimeout) string { return textOf(h.Kind) }},
 	{"n", func(h *jsonTimeout) string { return natural(h.N) }},
 	{"current_ns", func(h *jsonTimeout) string { return integer(h.Current) }},

@@ -32,6 +32,7 @@ type jsonTimeout struct {
 	CutShare   *float64            `json:"cut_share"`
 	Evidence   timeouts.Evidence   `json:"evidence"`
 	Bound      *int64              `json:"bound_ns"`
+	Missing    uint64              `json:"first_attempts_missing"`
 	Timeout    *int64              `json:"timeout_ns"`
 	Under      *jsonUnder          `json:"cut_under_advice"`
 	Inner      *jsonInner          `json:"inner"`
@@ -161,7 +162,7 @@ func timeoutsJSON(r *Report) *jsonTimeouts {
 
 func timeoutJSON(h timeouts.Hop) jsonTimeout {
 	j := jsonTimeout{
-		Hop: h.Hop, Kind: orNull(h.Kind), Service: orNull(h.Service), Operation: orNull(h.Operation), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Timeout: h.Timeout,
+		Hop: h.Hop, Kind: orNull(h.Kind), Service: orNull(h.Service), Operation: orNull(h.Operation), N: h.N, Evidence: h.Evidence, Bound: h.Bound, Missing: h.Missing, Timeout: h.Timeout,
 		Rate: h.PerSecond, HeldToday: h.HeldToday, HeldThen: h.HeldThen, Change: orNull(string(h.Change)), Safe: h.SafeToLower,
 		Retries: h.Retries, Reason: h.Reason, Warnings: list(h.Warnings, itself), Canary: canaryJSON(h.Canary),
 		Strata: list(h.Strata, func(s timeouts.Stratum) jsonStratum { return jsonStratum(s) }),

@@ -54,6 +54,9 @@ const tooLong = "with headroom it is longer than any clock tells"
 
 func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	h.Evidence, h.Bound = a.evidenceOf(row)
+	if h.Evidence == Identified {
+		h.Missing = a.missing(&row.Target.Tail)
+	}
 	h.Reason = a.reasonOf(row, h.Evidence)
 	if h.Bound != nil {
 		if ns := a.from(*h.Bound); ns < math.MaxInt64 {

@@ -60,6 +60,19 @@ func TestEvidenceOfALeaf(t *testing.T) {
 	}
 }
 
+func TestWhatIsMissingForACertificateIsCounted(t *testing.T) {
+	for n, want := range map[int]uint64{2995: 0, 2994: 1, 200: 2795} {
+		if h := (world{hops: []hop{{name: "a", n: n, ms: 300}}}).advise().hop("a"); h.Missing != want {
+			t.Errorf("of %d: %d", n, h.Missing)
+		}
+	}
+	a := &adviser{Query: Query{Confidence: confidence}}
+	tail := &buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: 5000, Effective: 1000}}
+	if got := a.uncertified(tail); got != "they are worth 1000 independent ones, and an upper limit takes 2995, 1995 more" {
+		t.Error(got)
+	}
+}
+
 func TestABiasedSampleGivesNoTimeout(t *testing.T) {
 	r := world{hops: []hop{{name: "a", n: 5000, ms: 300}}, graph: requests(5, call{name: "a", end: 300}), biased: true}.advise()
 	if h := r.hop("a"); h.Evidence != None || h.Timeout != nil || r.Total.Budget != nil {

@@ -278,7 +278,7 @@ func (a *adviser) planSteps() {
 		a.result.Steps = append(a.result.Steps, Step{
 			Do:    text,
 			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
-			Read:  "tailscope timeouts, with the lines of the canary alone",
+			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's calls from the others",
 		})
 	}
 	if text := a.setStep(); text != "" {

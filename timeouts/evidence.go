@@ -79,20 +79,30 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	case Certified:
 		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), percent(a.Confidence), t.N)
 	case Identified:
-		return fmt.Sprintf("%s is %s of %d first attempts; %s", label, durations.Text(t.Value), t.N, a.missing(t))
+		return fmt.Sprintf("%s is %s of %d first attempts; %s", label, durations.Text(t.Value), t.N, a.uncertified(t))
 	case NotIdentified:
 		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
 	}
 	return a.noEvidence(row)
 }
 
-// missing says how many more attempts would certify an exact quantile.
-func (a *adviser) missing(t *buckets.Tail) string {
+// missing is how many more first attempts would certify an exact quantile, 0 where
+// it is not for want of them.
+func (a *adviser) missing(t *buckets.Tail) uint64 {
 	need := quantile.CanarySize(t.P, 0, a.Confidence)
-	if need <= t.N {
+	return need - min(need, t.Size())
+}
+
+// uncertified says why an exact quantile has no upper limit.
+func (a *adviser) uncertified(t *buckets.Tail) string {
+	more := a.missing(t)
+	if more == 0 {
 		return "no upper limit lies below the first cut"
 	}
-	text := fmt.Sprintf("an upper limit takes %d, %d more", need, need-t.N)
+	text := fmt.Sprintf("an upper limit takes %d, %d more", t.Size()+more, more)
+	if t.Size() < t.N {
+		text = fmt.Sprintf("they are worth %d independent ones, and %s", t.Size(), text)
+	}
 	if t.IsMaximum {
 		text += "; this is the longest seen"
 	}

@@ -47,6 +47,7 @@ type Hop struct {
 	Cut                *buckets.Share // of the first attempts; nil where not known
 	Evidence           Evidence
 	Bound              *int64 // of the target quantile: its upper limit, or its value
+	Missing            uint64 // independent first attempts that a certificate needs besides
 	Timeout            *int64
 	Inner              *Inner // of a call that makes calls itself
 	// Under is how many first attempts would be cut by Timeout, at most.

@@ -1,12 +1,12 @@
-// Command tailscope reads hop logs and says, per hop, which quantiles of the
-// latency are exact and which the timeout hides.
+// Command tailscope reads hop logs and traces and says, per hop, which quantiles of
+// the latency are exact, which the timeout hides, and what it should be.
 //
 // A run is a pipeline:
 //
 //	files ── ingest.Open ── File.Next ──> chunks of whole records
 //	chunks ── ingest.Decoder ──> spans.Batch, rejects       (a worker each)
 //	batches ── buckets.Set.Add                              (the same worker)
-//	sets ── Merge ── Results ── report.Format ──> stdout
+//	sets ── Merge ── Results ── timeouts.Advise ── report.Format ──> stdout
 //
 // run.go is that pipeline; every command has a file of its own.
 package main

@@ -78,7 +78,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
-	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, for the Kaplan-Meier value")
+	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, such as a canary's: for the Kaplan-Meier value, and for what each tells of a timeout")
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "256MiB", "longest line that is read; longer ones are rejected")
 
