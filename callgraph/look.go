@@ -38,10 +38,24 @@ type tally struct {
 type lists struct{ first, last, next []int32 }
 
 func (l *lists) reset(n int) {
-	l.first, l.last, l.next = l.first[:0], l.last[:0], l.next[:0]
-	for range n + 1 {
-		l.first, l.last, l.next = append(l.first, -1), append(l.last, -1), append(l.next, -1)
+	l.first, l.last, l.next = filled(l.first, n+1), filled(l.last, n+1), filled(l.next, n+1)
+}
+
+// none is a list of nothing, for as many attempts as most requests have.
+var none = func() (list [32]int32) {
+	for i := range list {
+		list[i] = -1
 	}
+	return list
+}()
+
+// filled returns a list of n times -1, in the memory of another.
+func filled(list []int32, n int) []int32 {
+	list = list[:0]
+	for ; n > len(none); n -= len(none) {
+		list = append(list, none[:]...)
+	}
+	return append(list, none[:n]...)
 }
 
 func (l *lists) add(parent, i int32) {
@@ -59,12 +73,12 @@ func (w *Watch) AddChain(hops []spans.Hop, chain []spans.Attempt) {
 	if len(chain) == 0 {
 		return
 	}
-	as, timed := w.room.attempts[:0], true
+	as, timed := slices.Grow(w.room.attempts[:0], len(chain))[:len(chain)], true
 	for i := range chain {
-		a := attempt{Attempt: chain[i], call: true, first: int32(i), until: chain[i].End(), served: -1}
-		a.Hop = w.hopAt(&w.ofChains, hops, a.Hop)
-		timed = timed && a.Timed
-		as = append(as, a)
+		c, a := &chain[i], &as[i]
+		a.Attempt, a.call, a.first, a.until, a.served = *c, true, int32(i), c.End(), -1
+		a.Hop = w.hopAt(&w.ofChains, hops, c.Hop)
+		timed = timed && c.Timed
 	}
 	w.room.attempts = as
 	if !timed {
