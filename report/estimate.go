@@ -194,3 +194,11 @@ func failedGates(h *buckets.Result, j int) string {
 	}
 	return strings.Join(numbers, " ")
 }
+
+func designEffect(h *buckets.Result, j int) string {
+	e := h.Tail[j].Effect
+	if !e.Known() {
+		return ""
+	}
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64)
+}

@@ -369,3 +369,22 @@ func TestCertifiedAdviceCutsNoMoreThanItMay(t *testing.T) {
 		}
 	}
 }
+
+// Attempts that come together are worth fewer: that is why there is no limit, and not
+// a cut where nothing was cut.
+func TestMissingOfDependentAttempts(t *testing.T) {
+	for _, c := range []struct {
+		n, effective uint64
+		want         string
+	}{
+		{3100, 1143, "an upper limit takes an n_eff of 2995, and theirs is 1143"},
+		{2994, 0, "an upper limit takes 2995, 1 more"},
+		{10_000, 5000, "no upper limit lies below the first cut"},
+	} {
+		a := &adviser{Query: Query{Confidence: confidence}}
+		got := a.missing(&buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}})
+		if got != c.want {
+			t.Errorf("%d worth %d: %q, want %q", c.n, c.effective, got, c.want)
+		}
+	}
+}

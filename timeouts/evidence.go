@@ -89,8 +89,12 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 // missing says how many more attempts would certify an exact quantile.
 func (a *adviser) missing(t *buckets.Tail) string {
 	need := quantile.CanarySize(t.P, 0, a.Confidence)
-	if need <= t.N {
+	size := t.Size()
+	switch {
+	case need <= size:
 		return "no upper limit lies below the first cut"
+	case size < t.N:
+		return fmt.Sprintf("an upper limit takes an n_eff of %d, and theirs is %d", need, size)
 	}
 	text := fmt.Sprintf("an upper limit takes %d, %d more", need, need-t.N)
 	if t.IsMaximum {
@@ -172,12 +176,13 @@ func (a *adviser) twice(row *buckets.Result) (int64, string) {
 // canaryAt are the quantiles that a canary is sized for, besides the target.
 var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), quantile.MustP("0.999")}
 
-// canary sizes a trial of a raised timeout.
-func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
+// canary sizes a trial of a raised timeout, for first attempts that hang together as
+// today's do.
+func (a *adviser) canary(raise int64, from string, perSecond *float64, effect quantile.Effect) *Canary {
 	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}
-	c := &Canary{RaiseTo: raise, From: from}
+	c := &Canary{RaiseTo: raise, From: from, Effect: effect}
 	ps := canaryAt[:]
 	if !slices.ContainsFunc(ps, func(p quantile.P) bool { return p.Compare(a.Target) == 0 }) {
 		ps = append(slices.Clone(ps), a.Target)
