@@ -55,7 +55,8 @@ func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 	}
 }
 
-// A fit that is too large for a number has a value and no bound.
+// A fit that is too large for a number has a value and no bound, or is said to have
+// neither.
 func TestEstimateWithoutABound(t *testing.T) {
 	r := estimated()
 	q := &r.Hops[0].Tail[1]
@@ -64,7 +65,7 @@ func TestEstimateWithoutABound(t *testing.T) {
 		t.Error(got)
 	}
 	q.Estimate.Value = nil
-	if got := estimateNote(q); got != "" {
+	if got := estimateNote(q); got != "no estimate; it would be longer than a duration can be" {
 		t.Error(got)
 	}
 }
@@ -91,7 +92,7 @@ func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 		t.Errorf("independent: %q", got)
 	}
 	c.Effect = quantile.Effect{Hundredths: 792, Sure: true}
-	if got, want := canaryText(c), alone+", if they were independent; today's are not, and it takes about 7.9 times as many"; !strings.HasSuffix(got, want) {
+	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want at its end %q", got, want)
 	}
 	if got := canaryJSON(c).Effect; got == nil || *got != 7.92 {

@@ -182,7 +182,10 @@ func (a *adviser) canary(raise int64, from string, perSecond *float64, effect qu
 	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}
-	c := &Canary{RaiseTo: raise, From: from, Effect: effect}
+	c := &Canary{RaiseTo: raise, From: from}
+	if effect.Counts() {
+		c.Effect = effect
+	}
 	ps := canaryAt[:]
 	if !slices.ContainsFunc(ps, func(p quantile.P) bool { return p.Compare(a.Target) == 0 }) {
 		ps = append(slices.Clone(ps), a.Target)

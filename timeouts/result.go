@@ -97,7 +97,7 @@ type Canary struct {
 	RaiseTo int64
 	From    string // what RaiseTo rests on
 	Sizes   []Size
-	Effect  quantile.Effect // of today's first attempts at the target
+	Effect  quantile.Effect // of today's first attempts at the target, if it counts
 }
 
 // Size is how many independent first attempts, none of them cut, show that the quantile lies
