@@ -388,3 +388,19 @@ func TestMissingOfDependentAttempts(t *testing.T) {
 		}
 	}
 }
+
+// The roll-out asks for independent attempts where today's come together.
+func TestCanaryStepOfDependentAttempts(t *testing.T) {
+	for _, c := range []struct {
+		effect quantile.Effect
+		want   string
+	}{
+		{quantile.Effect{Hundredths: 400, Sure: true}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
+		{quantile.Effect{Hundredths: 140, Sure: true}, "raise a to 1 s for 2995 first attempts"},
+	} {
+		steps := world{hops: []hop{{name: "a", n: 900, ms: 300, cut: 100, wall: 500, effect: c.effect}}}.advise().Steps
+		if got := steps[1].Do; !strings.HasSuffix(got, c.want) {
+			t.Errorf("effect %v: %q, want %q at its end", c.effect.Float(), got, c.want)
+		}
+	}
+}
