@@ -270,3 +270,16 @@ func TestEffectOfTheCutShareIsThatOfTheRows(t *testing.T) {
 		t.Error("no effect was ever known")
 	}
 }
+
+// The sizes of a canary are of independent attempts, and say so where these are not.
+func TestCanaryIsOfIndependentAttempts(t *testing.T) {
+	log := minutes(60, everyTenth(cut(500).times(20)))
+	with, without := hopOf(t, NewConfig(nil), asked(), log), hopOf(t, NewConfig(nil), asked(), log.each(func(r *row) { r.HasStart = false }))
+	hidden := func(r Result) string { return r.Tail[len(r.Tail)-1].Reason }
+	if text := hidden(with); !strings.Contains(text, "needs independent first attempts: ") {
+		t.Errorf("slow minutes: %s", text)
+	}
+	if text := hidden(without); !strings.Contains(text, "needs first attempts: ") {
+		t.Errorf("no starts: %s", text)
+	}
+}

@@ -186,15 +186,19 @@ func (t tailer) certifiableSentence() string {
 // canarySentence says how what the wall hides would become known.
 func (t tailer) canarySentence() string {
 	var sizes []string
+	kind := ""
 	for _, q := range t.tails.Tails.Tails {
 		if n := quantile.CanarySize(q.P, 0, t.query.Confidence); q.Status != quantile.Exact && n > 0 {
 			sizes = append(sizes, fmt.Sprintf("%d for %s", n, q.P.Label()))
+			if q.Effect.Counts() {
+				kind = "independent "
+			}
 		}
 	}
 	if sizes == nil {
 		return ""
 	}
-	return "a canary with a raised timeout needs first attempts: " + strings.Join(sizes, ", ")
+	return "a canary with a raised timeout needs " + kind + "first attempts: " + strings.Join(sizes, ", ")
 }
 
 // hopText is the hop's name as it is typed into a shell.

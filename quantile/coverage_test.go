@@ -69,3 +69,27 @@ func TestCoverageOfClusteredCalls(t *testing.T) {
 		})
 	}
 }
+
+// Beyond a quantile lie too few attempts to show that they come together, as many
+// above a lower one do: the certified limit is the longest that was seen.
+func TestCoverageWhereFewLieBeyond(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		traces, calls int
+		correlation   float64
+		p             string
+		z             float64
+	}{
+		{"three beyond p99.9", 60, 50, .5, "0.999", 3.0902323},
+		{"ten beyond p99.9", 200, 50, .5, "0.999", 3.0902323},
+		{"three beyond p99", 12, 25, .5, "0.99", 2.3263479},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			without, with := coverage(c.traces, c.calls, c.correlation, MustP(c.p), c.z, 200)
+			t.Logf("coverage %.3f without the design effect, %.3f with it", without, with)
+			if without > .88 || with < .91 {
+				t.Error("want at most .88 without and at least .91 with it")
+			}
+		})
+	}
+}

@@ -20,19 +20,39 @@ type Dependent struct {
 // attempts that were cut or lie beyond it hang together. The threshold is the step of
 // the ladder that has nearest to n-k attempts beyond it, k the quantile's
 // rank; where all steps are far from that, as many attempts took the same time,
-// nothing is known.
+// nothing is known. Where fewer lie beyond it than show an effect, that of the
+// highest step with enough counts if it is larger: slow attempts that come together
+// do not turn independent because the slowest are few.
 func (o Observed) Effects(t Tails, d Dependence) (tails []Dependent, cut Dependent) {
 	b := o.beyondSteps(t, d)
 	for i := range t.Tails {
-		s, near := b.nearest(b.candidates(&t.Tails[i]), t.N-t.Tails[i].Rank)
+		want := t.N - t.Tails[i].Rank
 		var one Dependent
-		if near {
+		if s, near := b.nearest(b.candidates(&t.Tails[i]), want); near {
 			one = d.at(s, t.N, b.counts[s])
 		}
-		tails = append(tails, one)
+		tails = append(tails, d.rare(one, b, t.N, want))
 	}
 	s := b.capped(CutStep)
-	return tails, d.at(s, t.N, b.counts[s])
+	cut = d.at(s, t.N, b.counts[s])
+	if b.counts[s] > 0 {
+		cut = d.rare(cut, b, t.N, b.counts[s])
+	}
+	return tails, cut
+}
+
+// enoughBeyond is how many attempts beyond a threshold show an effect well: of
+// fewer, one that is there often goes unseen.
+const enoughBeyond = 20
+
+// rare puts the effect at the highest step with enough attempts beyond it for a
+// smaller one of few, if these are in the tail.
+func (d Dependence) rare(one Dependent, b beyondSteps, n, few uint64) Dependent {
+	beyond := b.counts[b.enough]
+	if few < enoughBeyond && (beyond < 2*enoughBeyond || beyond <= n/10) {
+		one.Effect = one.Effect.larger(d.effect(b.enough, n, beyond))
+	}
+	return one
 }
 
 func (d Dependence) at(s Step, n, beyond uint64) Dependent {
@@ -53,12 +73,14 @@ func (d Dependence) effect(s Step, n, beyond uint64) Effect {
 // beyondSteps counts the attempts that were cut or lie in a step or above it.
 type beyondSteps struct {
 	top    Step
+	enough Step // the highest with enoughBeyond, where that is asked
 	counts map[Step]uint64
 }
 
 func (o Observed) beyondSteps(t Tails, d Dependence) beyondSteps {
 	b := beyondSteps{top: d.CutFrom, counts: map[Step]uint64{}}
-	steps := []Step{b.capped(CutStep)}
+	b.enough = b.capped(o.enoughStep(t))
+	steps := []Step{b.capped(CutStep), b.enough}
 	for i := range t.Tails {
 		steps = append(steps, b.candidates(&t.Tails[i])...)
 	}
@@ -74,6 +96,21 @@ func (o Observed) beyondSteps(t Tails, d Dependence) beyondSteps {
 		b.counts[s] = t.N - below
 	}
 	return b
+}
+
+// enoughStep returns the highest step with enoughBeyond, CutStep where no quantile
+// has fewer or the cut ones are as many.
+func (o Observed) enoughStep(t Tails) Step {
+	few := t.Cut > 0
+	for i := range t.Tails {
+		few = few || t.N-t.Tails[i].Rank < enoughBeyond
+	}
+	if !few || t.N < enoughBeyond || t.Cut >= enoughBeyond {
+		return CutStep
+	}
+	last := newInquiry(o.Completed, []uint64{t.N - enoughBeyond + 1})
+	answer(last)
+	return StepOf(last.values[0])
 }
 
 // capped returns the step that tells the same attempts apart: from top on all are

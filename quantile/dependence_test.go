@@ -103,3 +103,35 @@ func TestEffectOfAHiddenQuantileIsThatOfTheCuts(t *testing.T) {
 		t.Errorf("p95 %+v, cut share %+v", effects[0].Effect, cut.Effect)
 	}
 }
+
+// Three cut attempts show no effect of their own; the slow ones of their traces do.
+func TestEffectOfFewCuts(t *testing.T) {
+	done, cuts := new(Sample), new(Sample)
+	d := Dependence{Traces: new(Clusters), Blocks: NewWindow().New(), CutFrom: CutStep}
+	for trace := range 100 {
+		steps := make([]Step, 0, 10)
+		for call := range 10 {
+			switch {
+			case trace < 3 && call == 0:
+				cuts.Add(9e6)
+				steps = append(steps, CutStep)
+			case trace < 3:
+				done.Add(8e6)
+				steps = append(steps, StepOf(8e6))
+			default:
+				done.Add(1e6)
+				steps = append(steps, StepOf(1e6))
+			}
+		}
+		d.Traces.Add(steps)
+	}
+	o := Observed{Completed: Union{done}, CutAt: Union{cuts}}
+	tails := o.Tails([]P{MustP("0.5"), MustP("0.999")}, ninetyFive)
+	effects, cut := o.Effects(tails, d)
+	if cut.Effect.Hundredths != 1009 || effects[1].Effect != cut.Effect {
+		t.Errorf("cut share %+v, p99.9 %+v, want 10.09", cut.Effect, effects[1].Effect)
+	}
+	if effects[0].Effect.Known() {
+		t.Errorf("p50 lies among equal values, but has %+v", effects[0].Effect)
+	}
+}

@@ -254,6 +254,7 @@ func TestCSVRow(t *testing.T) {
 		"confidence": "0.95", "completed_quantile_ns": "1757000000", "truncated_quantile_ns": "5763000000", "recorded_quantile_ns": "5737000000",
 		"reason": configured().Hops[0].Tail[2].Reason, "warnings": "",
 		"estimate_ns": "", "estimate_bound_ns": "", "estimate_failed_gates": "",
+		"design_effect": "", "n_eff": "200",
 	}
 	if diff := cmp.Diff(want, rows[3]); diff != "" {
 		t.Errorf("p95 (-want +got):\n%s", diff)

@@ -54,6 +54,8 @@ var csvColumns = [...]csvColumn{
 	{"estimate_ns", estimateValue},
 	{"estimate_bound_ns", estimateBound},
 	{"estimate_failed_gates", failedGates},
+	{"design_effect", designEffect},
+	{"n_eff", func(h *buckets.Result, j int) string { return natural(h.Tail[j].Size()) }},
 }
 
 // CSV writes the hop table, one row a hop and quantile, or those of the section

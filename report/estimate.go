@@ -47,7 +47,7 @@ func estimateNote(t *buckets.Tail) string {
 		// So that quantiles which fail alike share a note, or the end of one.
 		return strings.Join(append([]string{"no estimate"}, failing(e, t.P.Label())...), clauseEnd)
 	case e.Value == nil:
-		return ""
+		return "no estimate" + clauseEnd + "it would be longer than a duration can be"
 	case e.Bound == nil:
 		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the wall; it sizes a canary and sets no timeout", rounded(*e.Value))
 	}
@@ -193,4 +193,12 @@ func failedGates(h *buckets.Result, j int) string {
 		}
 	}
 	return strings.Join(numbers, " ")
+}
+
+func designEffect(h *buckets.Result, j int) string {
+	e := h.Tail[j].Effect
+	if !e.Known() {
+		return ""
+	}
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 const conditioned = "if the tail goes on as below the wall"
@@ -54,7 +55,8 @@ func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 	}
 }
 
-// A fit that is too large for a number has a value and no bound.
+// A fit that is too large for a number has a value and no bound, or is said to have
+// neither.
 func TestEstimateWithoutABound(t *testing.T) {
 	r := estimated()
 	q := &r.Hops[0].Tail[1]
@@ -63,7 +65,7 @@ func TestEstimateWithoutABound(t *testing.T) {
 		t.Error(got)
 	}
 	q.Estimate.Value = nil
-	if got := estimateNote(q); got != "" {
+	if got := estimateNote(q); got != "no estimate; it would be longer than a duration can be" {
 		t.Error(got)
 	}
 }
@@ -79,5 +81,21 @@ func TestFiguresHaveThreeDigits(t *testing.T) {
 	}
 	if quantile.Condition == conditioned {
 		t.Error("JSON has the longer sentence")
+	}
+}
+
+// As many first attempts as certify a quantile are too few where they come together.
+func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
+	c := &timeouts.Canary{RaiseTo: 120e6, From: "twice today's timeout", Sizes: []timeouts.Size{{P: quantile.MustP("0.95"), Attempts: 59}}}
+	const alone = "59 first attempts for p95, none of them cut, would do"
+	if got := canaryText(c); !strings.HasSuffix(got, alone) {
+		t.Errorf("independent: %q", got)
+	}
+	c.Effect = quantile.Effect{Hundredths: 792, Sure: true}
+	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want at its end %q", got, want)
+	}
+	if got := canaryJSON(c).Effect; got == nil || *got != 7.92 {
+		t.Errorf("JSON has %v", got)
 	}
 }

@@ -81,6 +81,7 @@ type jsonCanary struct {
 	From     string            `json:"from"`
 	Attempts map[string]uint64 `json:"first_attempts"`
 	Takes    map[string]*int64 `json:"takes_ns"`
+	Effect   *float64          `json:"design_effect"`
 }
 
 type jsonTotal struct {
@@ -189,7 +190,7 @@ func canaryJSON(c *timeouts.Canary) *jsonCanary {
 	if c == nil {
 		return nil
 	}
-	j := &jsonCanary{RaiseTo: c.RaiseTo, From: c.From, Attempts: map[string]uint64{}, Takes: map[string]*int64{}}
+	j := &jsonCanary{RaiseTo: c.RaiseTo, From: c.From, Attempts: map[string]uint64{}, Takes: map[string]*int64{}, Effect: effectJSON(c.Effect)}
 	for _, s := range c.Sizes {
 		j.Attempts[s.P.String()], j.Takes[s.P.String()] = s.Attempts, s.Takes
 	}

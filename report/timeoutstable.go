@@ -9,6 +9,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/ratio"
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -145,7 +146,16 @@ func canaryText(c *timeouts.Canary) string {
 		}
 		sizes = append(sizes, text)
 	}
-	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do", durations.Text(c.RaiseTo), c.From, strings.Join(sizes, ", "))
+	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do%s", durations.Text(c.RaiseTo), c.From, strings.Join(sizes, ", "), together(c.Effect))
+}
+
+// together says that a canary of attempts that come together must be larger; by how
+// much depends on how many of a trace or a minute are in it.
+func together(e quantile.Effect) string {
+	if !e.Known() {
+		return ""
+	}
+	return ", if they were independent; today's are not (design effect " + strconv.FormatFloat(e.Float(), 'f', -1, 64) + "), so take more, from many traces and minutes"
 }
 
 // roughly writes how long something takes, to be planned with.

@@ -67,7 +67,7 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	}
 	h.Reason += a.becameKnown(h)
 	raise, from := a.raiseOf(row)
-	h.Canary = a.canary(raise, from, h.PerSecond)
+	h.Canary = a.canary(raise, from, h.PerSecond, row.Target.Tail.Effect)
 }
 
 func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
@@ -89,7 +89,7 @@ func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
 	h.Reason = a.innerReason(h, g)
 	if h.Timeout == nil && !g.perTry.missing {
 		raise, from := a.raiseInner(h, g, row)
-		h.Canary = a.canary(raise, from, h.PerSecond)
+		h.Canary = a.canary(raise, from, h.PerSecond, row.Target.Tail.Effect)
 	}
 }
 

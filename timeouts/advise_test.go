@@ -66,11 +66,6 @@ func TestWhatIsMissingForACertificateIsCounted(t *testing.T) {
 			t.Errorf("of %d: %d", n, h.Missing)
 		}
 	}
-	a := &adviser{Query: Query{Confidence: confidence}}
-	tail := &buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: 5000, Effective: 1000}}
-	if got := a.uncertified(tail); got != "they are worth 1000 independent ones, and an upper limit takes 2995, 1995 more" {
-		t.Error(got)
-	}
 }
 
 func TestABiasedSampleGivesNoTimeout(t *testing.T) {
@@ -379,6 +374,59 @@ func TestCertifiedAdviceCutsNoMoreThanItMay(t *testing.T) {
 		}
 		if certified < worlds/10 || bad*20 > certified+certified/2 || short > bad {
 			t.Errorf("%s: %d of %d certified bounds too short, %d timeouts", s.name, bad, certified, short)
+		}
+	}
+}
+
+// Attempts that come together are worth fewer: that is why there is no limit, and not
+// a cut where nothing was cut.
+func TestMissingOfDependentAttempts(t *testing.T) {
+	for _, c := range []struct {
+		n, effective uint64
+		want         string
+	}{
+		{3100, 1143, "an upper limit takes an n_eff of 2995, and theirs is 1143"},
+		{2994, 0, "an upper limit takes 2995, 1 more"},
+		{10_000, 5000, "no upper limit lies below the first cut"},
+	} {
+		a := &adviser{Query: Query{Confidence: confidence}}
+		got := a.uncertified(&buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}})
+		if got != c.want {
+			t.Errorf("%d worth %d: %q, want %q", c.n, c.effective, got, c.want)
+		}
+	}
+}
+
+// The roll-out asks for independent attempts where today's come together.
+func TestCanaryStepOfDependentAttempts(t *testing.T) {
+	for _, c := range []struct {
+		effect quantile.Effect
+		want   string
+	}{
+		{quantile.Effect{Hundredths: 400, Sure: true}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
+		{quantile.Effect{Hundredths: 140, Sure: true}, "raise a to 1 s for 2995 first attempts"},
+	} {
+		steps := world{hops: []hop{{name: "a", n: 900, ms: 300, cut: 100, wall: 500, effect: c.effect}}}.advise().Steps
+		if got := steps[1].Do; !strings.HasSuffix(got, c.want) {
+			t.Errorf("effect %v: %q, want %q at its end", c.effect.Float(), got, c.want)
+		}
+	}
+}
+
+// How the attempts of a stratum depend on each other is not known: where those of
+// all do, its limit is no certificate.
+func TestAStratumOfDependentAttemptsIsNotCertified(t *testing.T) {
+	completed := new(quantile.Sample)
+	completed.AddN(300*ms, 5000)
+	target := quantile.MustP("0.999")
+	row := hop{name: "a"}.row(completed, target)
+	one := quantile.Observed{Completed: quantile.Union{completed}}.Tails([]quantile.P{target}, confidence)
+	row.Target.Strata = []buckets.StratumTail{{Name: "raised", Tail: one.Tails[0]}}
+	a := &adviser{Query: Query{Settings: usual, Target: target, Confidence: confidence}}
+	for effect, want := range map[quantile.Effect]Evidence{{}: Certified, {Hundredths: 400, Sure: true}: Identified} {
+		row.Target.Tail.Effect = effect
+		if s := a.strata(&row)[0]; s.Evidence != want || number(s.Timeout) != "400 ms" {
+			t.Errorf("%+v: %+v", effect, s)
 		}
 	}
 }

@@ -300,13 +300,21 @@ func (a *adviser) canaryStep() string {
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
 		if h.Canary != nil {
-			list = append(list, fmt.Sprintf("%s to %s for %d first attempts", h.Hop, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence)))
+			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Hop, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
 		}
 	}
 	if len(list) == 0 {
 		return ""
 	}
 	return "on a part of the traffic, raise " + listed(list, ", ")
+}
+
+// attempts names what the sizes count.
+func (c *Canary) attempts() string {
+	if c.Effect.Known() {
+		return "independent first attempts (today's are not)"
+	}
+	return "first attempts"
 }
 
 func (a *adviser) setStep() string {

@@ -48,7 +48,10 @@ func (a *adviser) strata(row *buckets.Result) []Stratum {
 	for i := range row.Target.Strata {
 		t := &row.Target.Strata[i]
 		s := Stratum{Name: t.Name, N: t.N, Cut: t.Cut}
-		if s.Evidence, s.Bound = evidenceIn(&t.Tail); s.Bound != nil {
+		if s.Evidence, s.Bound = evidenceIn(&t.Tail); row.Target.Tail.Effect.Counts() {
+			s.Evidence = weaker(s.Evidence, Identified) // how a stratum's attempts depend on each other is not known
+		}
+		if s.Bound != nil {
 			ns := a.from(*s.Bound)
 			s.Timeout = &ns
 		}
@@ -96,13 +99,13 @@ func (a *adviser) missing(t *buckets.Tail) uint64 {
 // uncertified says why an exact quantile has no upper limit.
 func (a *adviser) uncertified(t *buckets.Tail) string {
 	more := a.missing(t)
-	if more == 0 {
+	switch {
+	case more == 0:
 		return "no upper limit lies below the first cut"
+	case t.Size() < t.N:
+		return fmt.Sprintf("an upper limit takes an n_eff of %d, and theirs is %d", t.Size()+more, t.Size())
 	}
 	text := fmt.Sprintf("an upper limit takes %d, %d more", t.Size()+more, more)
-	if t.Size() < t.N {
-		text = fmt.Sprintf("they are worth %d independent ones, and %s", t.Size(), text)
-	}
 	if t.IsMaximum {
 		text += "; this is the longest seen"
 	}
@@ -182,12 +185,16 @@ func (a *adviser) twice(row *buckets.Result) (int64, string) {
 // canaryAt are the quantiles that a canary is sized for, besides the target.
 var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), quantile.MustP("0.999")}
 
-// canary sizes a trial of a raised timeout.
-func (a *adviser) canary(raise int64, from string, perSecond *float64) *Canary {
+// canary sizes a trial of a raised timeout, for first attempts that hang together as
+// today's do.
+func (a *adviser) canary(raise int64, from string, perSecond *float64, effect quantile.Effect) *Canary {
 	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}
 	c := &Canary{RaiseTo: raise, From: from}
+	if effect.Counts() {
+		c.Effect = effect
+	}
 	ps := canaryAt[:]
 	if !slices.ContainsFunc(ps, func(p quantile.P) bool { return p.Compare(a.Target) == 0 }) {
 		ps = append(slices.Clone(ps), a.Target)

@@ -98,9 +98,10 @@ type Canary struct {
 	RaiseTo int64
 	From    string // what RaiseTo rests on
 	Sizes   []Size
+	Effect  quantile.Effect // of today's first attempts at the target, if it counts
 }
 
-// Size is how many first attempts, none of them cut, show that the quantile lies
+// Size is how many independent first attempts, none of them cut, show that the quantile lies
 // below the raised timeout, and how long they take to come at today's rate.
 type Size struct {
 	P        quantile.P

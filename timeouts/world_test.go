@@ -30,6 +30,7 @@ type hop struct {
 	servers  *buckets.ServerSide
 	estimate int64 // ms, bound of the models, 0 for none
 	warnings []string
+	effect   quantile.Effect
 }
 
 // world is an input as its sections would tell it.
@@ -101,6 +102,7 @@ func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	r.TruncatedShare = buckets.Share{Count: t.Cut, Of: t.N, Value: float64(t.Cut) / float64(t.N)}
 	recorded := quantile.Summarize(append(append(o.Completed, o.CutAt...), o.CutSeen...), []quantile.P{quantile.MustP("0.95")})
 	r.Target = &buckets.Target{Tail: buckets.Tail{Tail: t.Tails[0], Reason: "cut", ServerSide: h.servers}, Median: buckets.Tail{Tail: t.Tails[1]}}
+	r.Target.Tail.Effect = h.effect
 	if bound := h.estimate * ms; bound > 0 {
 		r.Target.Tail.Estimate = &quantile.Estimate{Bound: &bound}
 	}
