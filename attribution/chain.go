@@ -15,7 +15,7 @@ type line struct {
 	outcome         spans.Outcome
 	cutBy           spans.CutBy
 	failure         spans.Failure
-	timed           bool
+	timed, retry    bool
 }
 
 func (l *line) end() int64 {
@@ -51,7 +51,7 @@ func (w *Watch) addLog(t *spans.Trace) {
 		c = append(c, line{
 			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
 			part:    w.table.partAt(t.Hops, s.Hop, place{told: w.table.instances.at(s.Instance)}),
-			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart),
+			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
 		})
 	}
 	w.chain.lines = c
@@ -98,7 +98,7 @@ func (w *Watch) tell(c []line, parents []int32) {
 	told := w.chain.told[:0]
 	for i := range c {
 		l := &c[i]
-		a := spans.Attempt{Hop: l.hop, Parent: -1, Start: l.start, Duration: l.duration, Outcome: l.outcome, Timed: l.timed}
+		a := spans.Attempt{Hop: l.hop, Parent: -1, Start: l.start, Duration: l.duration, Outcome: l.outcome, Timed: l.timed, Retry: l.retry}
 		if parents != nil && int(parents[i]) < len(c) {
 			a.Parent = parents[i]
 		}

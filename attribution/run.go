@@ -21,6 +21,9 @@ const (
 	partShift  = iota      // where the number of the hop at its instance begins
 )
 
+// retryBit stands with how a line ended: the source says that it is a retry.
+const retryBit = 1 << 7
+
 // farPart is what the flags hold of a number that, less this, follows.
 const farPart = 1<<(8-partShift) - 1
 
@@ -65,7 +68,11 @@ func (r *runRecord) line(batch *spans.Batch, i int, part int32) {
 		flags = farPart << partShift
 		b = appendUvarint(b, uint64(part-farPart))
 	}
-	if ended := byte(batch.Outcome[i] | batch.CutBy[i]<<2); ended != 0 || batch.Failure[i] != 0 {
+	ended := byte(batch.Outcome[i] | batch.CutBy[i]<<2)
+	if batch.Retry(i) {
+		ended |= retryBit
+	}
+	if ended != 0 || batch.Failure[i] != 0 {
 		flags |= flagEnded
 		b = append(b, ended, batch.Failure[i])
 	}
@@ -195,7 +202,8 @@ func (l *line) read(b []byte, parts []member) (rest []byte) {
 	}
 	l.part, l.hop = parts[part].part, parts[part].hop
 	if flags&flagEnded != 0 {
-		l.outcome, l.cutBy, l.failure = spans.Outcome(b[0]&3), spans.CutBy(b[0]>>2), spans.Failure(b[1])
+		l.outcome, l.cutBy, l.failure = spans.Outcome(b[0]&3), spans.CutBy(b[0]&^retryBit>>2), spans.Failure(b[1])
+		l.retry = b[0]&retryBit != 0
 		b = b[2:]
 	}
 	n, b := uvarint(b)

@@ -13,8 +13,8 @@ import (
 
 // First attempts of one trace, and those of one minute, go the same way more often
 // than others. How much so is summed up while they are read: by trace where spans
-// come as whole traces, by blocks of time wherever a start is known. The lines of a
-// log that share a chain never come together here, so they count by time alone.
+// come as whole traces, by chain where who puts chains together tells of them, by
+// blocks of time wherever a start is known.
 
 // bindings are the bonds of all hops of one worker, whatever the weights.
 type bindings struct {

@@ -55,6 +55,7 @@ type Set struct {
 	starts  []int64  // of that batch, where it has all
 	// together: these lie in one minute, so that it is enough to know one of them.
 	together bool
+	inChains []*bonds // of the hops of chains, by their number there
 	cuts     []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.

@@ -84,7 +84,7 @@ func (c *Clusters) beyond(s Step) stepSums {
 // that were in none of the clusters are clusters of their own.
 func (c *Clusters) clustered(s Step, n, beyond uint64) clustered {
 	sums := c.beyond(s)
-	alone, slow := n-c.members, beyond-sums.a
+	alone, slow := n-min(n, c.members), beyond-min(beyond, sums.a)
 	return clustered{
 		clusters: c.count + alone, n: n, beyond: beyond,
 		aa: Sum{Lo: sums.aa + slow}, am: Sum{Lo: sums.am + slow}, mm: Sum{Lo: c.squares + alone},

@@ -10,6 +10,7 @@ type Attempt struct {
 	Parent          int32 // index of the attempt in which it ran, -1 for none
 	Outcome         Outcome
 	Timed           bool // the start is known
+	Retry           bool // the source says that it is one
 }
 
 // End returns start plus duration, at most the largest int64.

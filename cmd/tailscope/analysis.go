@@ -53,7 +53,10 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	needs, owner := p.sections.needs(), p.owner.watch
 	if needs.has(sectionTimeouts) {
 		a.calls = callgraph.NewWatch(p.calls)
-		owner.EachChain = a.calls.AddChain
+		owner.EachChain = a.addChain
+		if p.infer { // then chains come as traces, and their attempts are bound already
+			owner.EachChain = a.calls.AddChain
+		}
 	}
 	if needs.has(sectionOrphans) {
 		a.orphans = orphans.NewWatch(p.orphans)
@@ -65,6 +68,12 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 		a.retries = retries.NewWatch(p.retries)
 	}
 	return a
+}
+
+// addChain looks at a chain of a hop log.
+func (a *analysis) addChain(hops []spans.Hop, chain []spans.Attempt) {
+	a.calls.AddChain(hops, chain)
+	a.set.BindChain(hops, chain)
 }
 
 // err returns the first error of the files that hold what memory does not.

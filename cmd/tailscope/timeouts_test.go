@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -78,14 +80,16 @@ func TestTimeoutsAreASectionOfAnalyze(t *testing.T) {
 	}
 }
 
-// A target beside the quantiles asked for leaves the hop table as it is.
+// A target beside the quantiles asked for leaves the hop table as it is. Only
+// analyze puts chains together: how their attempts depend on each other is its own.
 func TestTheTargetIsNoQuantileOfTheHopTable(t *testing.T) {
+	effects := regexp.MustCompile(`"design_effect": [0-9.]+`)
 	hops := func(command string) string {
 		var page struct{ Hops json.RawMessage }
 		if err := json.Unmarshal([]byte(must(t, "", command, "--format", "json", "--quantiles", "0.9,0.25", chain)), &page); err != nil {
 			t.Fatal(err)
 		}
-		return string(page.Hops)
+		return effects.ReplaceAllString(string(page.Hops), `"design_effect": null`)
 	}
 	if d := cmp.Diff(hops("quantiles"), hops("analyze")); d != "" {
 		t.Error(d)
@@ -125,5 +129,71 @@ func TestTimeoutsOfHopsThatShareAName(t *testing.T) {
 	}
 	if d := cmp.Diff(one, other); d != "" || len(one.Hops) != 2 || one.Hops[0].Timeout == one.Hops[1].Timeout || one.Hops[0].Under.Of != 1 || one.Total.Budget == 0 {
 		t.Errorf("%s %+v", d, one)
+	}
+}
+
+// Ten calls a chain that go the same way tell less than as many independent ones,
+// whoever reads which line.
+func TestCallsOfOneChainDependOnEachOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	var lines []string
+	for i := range 300 {
+		shared := r.NormFloat64()
+		for range 10 {
+			lines = append(lines, fmt.Sprintf(`{"chain_id":"c%d","hop":"h","duration_us":%d,"truncated":false,"retry":false}`+"\n", i, int64(1e5*math.Exp(.7*shared+.7*r.NormFloat64()))))
+		}
+		lines = append(lines, fmt.Sprintf(`{"chain_id":"c%d","hop":"alone","duration_us":%d,"truncated":false,"retry":false}`+"\n", i, 1000+r.IntN(1000)))
+	}
+	type tail struct {
+		Effect *float64 `json:"design_effect"`
+		N      uint64   `json:"n_eff"`
+	}
+	tails := func(command string, args ...string) (list []tail) {
+		var page struct{ Hops []struct{ Tail []tail } }
+		args = append([]string{command, "--format", "json", "--quantiles", "0.95"}, args...)
+		if err := json.Unmarshal([]byte(must(t, strings.Join(lines, ""), append(args, "-")...)), &page); err != nil {
+			t.Fatal(err)
+		}
+		return append(page.Hops[0].Tail, page.Hops[1].Tail...)
+	}
+	want := tails("analyze", "-j", "1")
+	if alone, h := want[0], want[1]; alone.N != 300 || h.Effect == nil || *h.Effect < 2 || h.N > 1500 {
+		t.Errorf("%+v", want)
+	}
+	if d := cmp.Diff(want, tails("analyze", "--infer-nesting")); d != "" {
+		t.Error(d)
+	}
+	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	if d := cmp.Diff(want, tails("analyze", "-j", "3", "--memory", "64KiB")); d != "" {
+		t.Error(d)
+	}
+	if one := tails("quantiles"); one[1].Effect != nil || one[1].N != 3000 {
+		t.Errorf("quantiles: %+v", one)
+	}
+}
+
+// A retry is no first attempt, also where chains are put together from a file.
+func TestARetryIsNoSecondCallOfItsChain(t *testing.T) {
+	for mark, known := range map[string]bool{"true": false, "false": true} {
+		var log strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&log, `{"chain_id":"c%d","hop":"h","duration_ms":%d,"truncated":true,"retry":false}`+"\n", i, 500)
+			fmt.Fprintf(&log, `{"chain_id":"c%d","hop":"h","duration_ms":%d,"truncated":false,"retry":%s}`+"\n", i, 10+i, mark)
+		}
+		for _, memory := range []string{"64MiB", "1KiB"} {
+			var page struct {
+				Hops []struct {
+					Tail []struct {
+						Effect *float64 `json:"design_effect"`
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(must(t, log.String(), "analyze", "--format", "json", "--quantiles", "0.5", "--memory", memory, "-")), &page); err != nil {
+				t.Fatal(err)
+			}
+			if got := page.Hops[0].Tail[0].Effect != nil; got != known {
+				t.Errorf("retry %s, %s: an effect is known: %v", mark, memory, got)
+			}
+		}
 	}
 }
