@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +76,17 @@ func must(t *testing.T, stdin string, args ...string) string {
 		t.Fatalf("tailscope %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.stderr)
 	}
 	return r.out
+}
+
+// scattered writes lines in another order into files of a folder.
+func scattered(t *testing.T, lines []string) string {
+	t.Helper()
+	lines, folder := slices.Clone(lines), t.TempDir()
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	for i, part := range slices.Collect(slices.Chunk(lines, 1000)) {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d.ndjson", i)), []byte(strings.Join(part, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,14 +92,7 @@ func TestTheOwnerOfTheChain(t *testing.T) {
 func TestTheOwnerDoesNotDependOnHowTheInputComes(t *testing.T) {
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	want := ownerOf(t, strings.Join(lines, ""), "-j", "1", "-")
-	r := rand.New(rand.NewPCG(1, 1))
-	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	folder := t.TempDir()
-	for i, part := range slices.Collect(slices.Chunk(lines, 1000)) {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d.ndjson", i)), []byte(strings.Join(part, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := scattered(t, lines)
 	for _, args := range [][]string{{"-j", "3", folder}, {"-j", "2", "--memory", "64KiB", folder}} {
 		if d := cmp.Diff(want, ownerOf(t, "", args...)); d != "" {
 			t.Errorf("%v: %s", args, d)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,14 +135,7 @@ func TestRetriesOfTheChain(t *testing.T) {
 func TestRetriesDoNotDependOnHowTheInputComes(t *testing.T) {
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	want := retriesOf(t, strings.Join(lines, ""), "-j", "1", "-")
-	r := rand.New(rand.NewPCG(1, 1))
-	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	folder := t.TempDir()
-	for i, part := range slices.Collect(slices.Chunk(lines, 1000)) {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d.ndjson", i)), []byte(strings.Join(part, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := scattered(t, lines)
 	for _, jobs := range []string{"1", "2", "7"} {
 		if d := cmp.Diff(want, retriesOf(t, "", "-j", jobs, folder)); d != "" {
 			t.Errorf("-j %s: %s", jobs, d)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,14 +30,7 @@ func TestTimeoutsDoNotDependOnHowTheInputComes(t *testing.T) {
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	args := []string{"--false-timeout", "10%", "--entry-budget", "2s"}
 	want := timeoutsOf(t, strings.Join(lines, ""), append(args, "-j", "1", "-")...)
-	r := rand.New(rand.NewPCG(1, 1))
-	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	folder := t.TempDir()
-	for i, part := range slices.Collect(slices.Chunk(lines, 1000)) {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d.ndjson", i)), []byte(strings.Join(part, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := scattered(t, lines)
 	for _, jobs := range []string{"1", "2", "7"} {
 		if d := cmp.Diff(want, timeoutsOf(t, "", append(args, "-j", jobs, folder)...)); d != "" {
 			t.Errorf("-j %s: %s", jobs, d)
