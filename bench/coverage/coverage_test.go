@@ -31,6 +31,9 @@ func pooled(rows []row, of kind) row {
 
 // The run in full draws fifty times as many; go run ./bench/coverage.
 func TestLimitsAndEstimatesHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws 20 hops of each system")
+	}
 	rows := measure(systems(), 20, 2, 2)
 	one := pooled(rows, oneMode)
 	if holds, _ := one.holds(); one.estimates < 200 || holds < estimateAtLeast {
@@ -68,7 +71,11 @@ func TestRowsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 
 // What is called the truth is what is drawn.
 func TestQuantilesAreThoseOfTheDraws(t *testing.T) {
-	for _, s := range systems() {
+	list := systems()
+	if testing.Short() {
+		list = list[:2]
+	}
+	for _, s := range list {
 		values := s.attempts(rand.New(rand.NewPCG(5, 5)), 200_000)
 		slices.Sort(values)
 		for _, p := range []float64{.5, .9, .95, .99} {

@@ -82,6 +82,9 @@ func TestTableGoesIntoThePage(t *testing.T) {
 // TestEveryRowHasAFigureOrSaysWhyNot runs everything on small inputs, on a machine
 // without any peer: it is the same on all, and needs no minute.
 func TestEveryRowHasAFigureOrSaysWhyNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every row")
+	}
 	t.Chdir("../..")
 	l := lab{dir: t.TempDir(), lines: 1000, traces: 20, pairs: 1}
 	if err := l.build(); err != nil {
