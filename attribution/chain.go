@@ -41,7 +41,7 @@ type chain struct {
 
 // addLog looks at a chain of a hop log that was put together as a trace.
 func (w *Watch) addLog(t *spans.Trace) {
-	w.table.use(t.Hops, nil, t.Instances)
+	w.table.use(nil, t.Instances)
 	c := w.chain.lines[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
@@ -50,7 +50,7 @@ func (w *Watch) addLog(t *spans.Trace) {
 		}
 		c = append(c, line{
 			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
-			part:    w.table.partAt(t.Hops, s.Hop, place{told: w.table.instances.at(s.Instance)}),
+			part:    w.table.partAt(w.table.hopAt(t.Hops, s.Hop), place{told: w.table.instances.at(s.Instance)}),
 			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
 		})
 	}
@@ -105,7 +105,7 @@ func (w *Watch) tell(c []line, parents []int32) {
 		told = append(told, a)
 	}
 	w.chain.told = told
-	w.lines.config.EachChain(w.table.hops, told)
+	w.lines.config.EachChain(w.table.hops(), told)
 }
 
 // basisOf is the basis of a line that is a chain of its own.
@@ -148,7 +148,7 @@ func (w *Watch) compareLines(a, b line) int {
 		return c
 	}
 	if a.hop != b.hop {
-		return byHop(w.table.hops[a.hop], w.table.hops[b.hop])
+		return w.table.hops()[a.hop].Compare(w.table.hops()[b.hop])
 	}
 	if c := cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure)); c != 0 || a.part == b.part {
 		return c
@@ -218,7 +218,7 @@ func (w *Watch) nest(c []line) {
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
 func (w *Watch) findTops(c []line) {
-	for len(w.chain.nested) < len(w.table.hops) {
+	for len(w.chain.nested) < len(w.table.hops()) {
 		w.chain.nested = append(w.chain.nested, false)
 	}
 	nested := w.chain.nested

@@ -97,5 +97,5 @@ func (t *table) members(o *table) []member {
 
 // lists copies what a table holds, without what finds it.
 func (t *table) lists() table {
-	return table{hops: slices.Clone(t.hops), parts: slices.Clone(t.parts), names: slices.Clone(t.names)}
+	return table{index: t.index.Clone(), parts: slices.Clone(t.parts), names: slices.Clone(t.names)}
 }

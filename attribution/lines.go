@@ -55,7 +55,7 @@ func newLineStore(c Config) lineStore {
 // AddLines keeps what it needs of a batch of a hop log with the columns Traces and
 // Starts, and Instances where those are wanted; the batch stays the caller's. An error is one of writing the file.
 func (w *Watch) AddLines(b *spans.Batch) error {
-	w.table.use(b.Hops, nil, b.Instances)
+	w.table.use(nil, b.Instances)
 	for i := range b.Len() {
 		w.counts.lines++
 		id := b.Trace(i)
@@ -64,7 +64,7 @@ func (w *Watch) AddLines(b *spans.Batch) error {
 			continue
 		}
 		if b.HasDuration(i) && b.Duration[i] >= 0 {
-			w.lines.add(id, b, i, w.table.partAt(b.Hops, b.Hop[i], w.table.placeOfLine(b, i)))
+			w.lines.add(id, b, i, w.table.partAt(w.table.hopAt(b.Hops, b.Hop[i]), w.table.placeOfLine(b, i)))
 		}
 	}
 	w.lines.endRun()

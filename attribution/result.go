@@ -149,7 +149,7 @@ func (w *Watch) failuresOf(confidence quantile.P) Failures {
 func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 	names := map[string]uint64{}
 	for hop, count := range counts {
-		names[w.table.hops[hop].Name] += count
+		names[w.table.hops()[hop].Name] += count
 		n += count
 	}
 	for name, count := range names {
@@ -162,9 +162,9 @@ func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 // hopsOf lists all hops of the traces and chains, also those without any time.
 func (w *Watch) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
-	for i := range w.table.hops {
+	for i := range w.table.hops() {
 		h := Hop{
-			Hop: w.table.hops[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
+			Hop: w.table.hops()[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
 			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
 		}
 		h.Excess = h.TailMean - h.BodyMean
@@ -177,7 +177,7 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 		}
 	}
 	s.shares(w, list, q)
-	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	slices.SortFunc(list, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
 	return list
 }
 
@@ -188,7 +188,7 @@ func (r *Result) Listed() []Hop {
 		return r.Hops
 	}
 	list := ByExcess(r.Hops)[:r.MaxHops]
-	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	slices.SortFunc(list, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
 	return list
 }
 
@@ -207,7 +207,7 @@ func (r *Result) warnOfHops() {
 	}
 }
 
-func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), byHop(a.Hop, b.Hop)) }
+func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), a.Hop.Compare(b.Hop)) }
 
 // ByExcess returns hops sorted by their excess, the largest first.
 func ByExcess(hops []Hop) []Hop {

@@ -44,7 +44,7 @@ func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
 func (w *Watch) unsurePairs() []HopCount {
 	counts := map[string]uint64{}
 	for pair, n := range w.unsure {
-		names := []string{hopText(w.table.hops[pair.outer]), hopText(w.table.hops[pair.inner])}
+		names := []string{w.table.hops()[pair.outer].String(), w.table.hops()[pair.inner].String()}
 		slices.Sort(names)
 		counts[strings.Join(names, " and ")] += n
 	}

@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
@@ -105,7 +104,7 @@ func (w *Watch) Add(t *spans.Trace) {
 		w.addLog(t)
 		return
 	}
-	w.table.use(t.Hops, t.Hosts, t.Instances)
+	w.table.use(t.Hosts, t.Instances)
 	w.table.meet(t)
 	w.observeTrace(t)
 	root := rootOf(t)
@@ -147,7 +146,7 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 		if !inTime(s) || t.Parents[i] >= 0 && !t.HoldsUp(int32(i)) {
 			n.start = offPath
 		} else {
-			n.part = w.table.partAt(t.Hops, s.Hop, w.table.placeOf(t, int32(i)))
+			n.part = w.table.partAt(w.table.hopAt(t.Hops, s.Hop), w.table.placeOf(t, int32(i)))
 			w.compareWithParent(t, int32(i))
 		}
 		p.nodes = append(p.nodes, n)
@@ -210,10 +209,6 @@ func (w *Watch) largest() int32 {
 	w.times.clear()
 	return best
 }
-
-// plus returns a + b, which are not negative, at most the largest int64. Sums
-// that end there still do not depend on the order of what they add up.
-func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 
 // Merge moves what o collected into w. Chains comes before it.
 func (w *Watch) Merge(o *Watch) {

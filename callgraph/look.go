@@ -77,7 +77,7 @@ func (w *Watch) AddChain(hops []spans.Hop, chain []spans.Attempt) {
 	for i := range chain {
 		c, a := &chain[i], &as[i]
 		a.Attempt, a.call, a.first, a.until, a.served = *c, true, int32(i), c.End(), -1
-		a.Hop = w.hopAt(&w.ofChains, hops, c.Hop)
+		a.Hop = w.hopAt(hops, c.Hop)
 		timed = timed && c.Timed
 	}
 	w.room.attempts = as
@@ -202,7 +202,7 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 		}
 		return
 	}
-	for len(r.tally) < len(w.hops) {
+	for len(r.tally) < w.hops.Len() {
 		r.tally = append(r.tally, tally{})
 	}
 	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
@@ -291,7 +291,7 @@ func (w *Watch) lookUntimed(as []attempt) {
 	w.untimed++
 	w.nodes[request].entries++
 	r := &w.room
-	for len(r.tally) < len(w.hops) {
+	for len(r.tally) < w.hops.Len() {
 		r.tally = append(r.tally, tally{})
 	}
 	r.called = r.called[:0]

@@ -77,7 +77,7 @@ func (w *Watch) reduce(t *spans.Trace) {
 func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
 	s := &t.Spans[i]
 	a := attempt{
-		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(&w.ofTraces, t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
+		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
 		call:    isCall(t, i), first: w.firstOf(t, i), until: s.End(), served: -1,
 	}
 	if p := t.Parents[i]; p >= 0 && t.HoldsUp(i) {

@@ -2,7 +2,6 @@ package retries
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -31,14 +30,14 @@ func Chains(ctx context.Context, watches []*Watch) error {
 // translations returns, for each watch, the numbers that the hops of all others
 // have in it. All is known before they are read side by side.
 func translations(watches []*Watch) [][][]int32 {
-	var tables [][]*hop
+	var tables []table
 	for _, w := range watches {
-		tables = append(tables, slices.Clone(w.table.hops))
+		tables = append(tables, table{index: w.table.index.Clone()})
 	}
 	all := make([][][]int32, len(watches))
 	for i, w := range watches {
-		for _, hops := range tables {
-			all[i] = append(all[i], w.table.numbersOf(hops))
+		for k := range tables {
+			all[i] = append(all[i], w.table.merge(&tables[k]))
 		}
 	}
 	return all

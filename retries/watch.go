@@ -61,14 +61,13 @@ type counts struct {
 
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
-	return &Watch{config: c, table: newTable(c.Timeouts), lines: lineStore{memory: c.Memory, folder: c.TempDir}, edges: map[[2]int32]struct{}{}}
+	return &Watch{config: c, table: table{timeouts: c.Timeouts}, lines: lineStore{memory: c.Memory, folder: c.TempDir}, edges: map[[2]int32]struct{}{}}
 }
 
 // AddLines counts the attempts of a batch of a hop log with the columns Traces and
 // Starts, and keeps those that gave up, may have, or are retries; the batch stays
 // the caller's. An error is one of writing the file.
 func (w *Watch) AddLines(b *spans.Batch) error {
-	w.table.use(b.Hops)
 	for i := range b.Len() {
 		w.counts.lines++
 		if w.countPlain(b, i) {
@@ -187,7 +186,6 @@ func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer 
 // Add looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
 func (w *Watch) Add(t *spans.Trace) {
-	w.table.use(t.Hops)
 	w.counts.traces++
 	w.most = max(w.most, 1)
 	w.countSpans(t)
@@ -247,7 +245,7 @@ func (w *Watch) linkSiblings(t *spans.Trace) {
 
 // Merge moves what o collected into w. Chains comes before it.
 func (w *Watch) Merge(o *Watch) {
-	numbers := w.table.numbersOf(o.table.hops)
+	numbers := w.table.merge(&o.table)
 	for i, h := range o.table.hops {
 		w.table.hops[numbers[i]].merge(h, numbers)
 	}
