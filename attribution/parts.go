@@ -99,8 +99,8 @@ func (t *table) partAt(hop int32, at place) int32 {
 	return k.part - 1
 }
 
-// learn returns where the hops and the parts of another table stand in this one.
-func (t *table) learn(o *table) (hops, parts []int32) {
+// merge returns where the hops and the parts of another table stand in this one.
+func (t *table) merge(o *table) (hops, parts []int32) {
 	hops, parts = t.index.Merge(&o.index), make([]int32, len(o.parts))
 	names := make([]int32, len(o.names))
 	for i, name := range o.names {

@@ -105,6 +105,7 @@ type OutcomeCount struct {
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
 func (w *Watch) Result(q Query) Result {
+	w.flush()
 	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
 	for i, o := range Outcomes {
 		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})

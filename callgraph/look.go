@@ -67,21 +67,19 @@ func (l *lists) add(parent, i int32) {
 	l.last[parent+1] = i
 }
 
-// AddChain looks at a chain of a hop log. Attempts with times are sorted by start;
-// hops may only grow from one call to the next.
-func (w *Watch) AddChain(hops []spans.Hop, chain []spans.Attempt) {
-	if len(chain) == 0 {
+// AddChain looks at a chain of a hop log, all of whose attempts are there.
+func (w *Watch) AddChain(c *spans.Chain) {
+	if len(c.Attempts) == 0 || c.TooLong() {
 		return
 	}
-	as, timed := slices.Grow(w.room.attempts[:0], len(chain))[:len(chain)], true
-	for i := range chain {
-		c, a := &chain[i], &as[i]
-		a.Attempt, a.call, a.first, a.until, a.served = *c, true, int32(i), c.End(), -1
-		a.Hop = w.hopAt(hops, c.Hop)
-		timed = timed && c.Timed
+	as := slices.Grow(w.room.attempts[:0], len(c.Attempts))[:len(c.Attempts)]
+	for i := range c.Attempts {
+		one, a := &c.Attempts[i], &as[i]
+		a.Attempt, a.call, a.first, a.until, a.served = *one, true, int32(i), one.End(), -1
+		a.Hop = w.hopAt(c.Hops, one.Hop)
 	}
 	w.room.attempts = as
-	if !timed {
+	if !c.Timed {
 		w.lookUntimed(as)
 		return
 	}

@@ -83,8 +83,9 @@ func (w *Watch) hopAt(hops []spans.Hop, i int32) int32 {
 	return n
 }
 
-// AddLines takes the window from a batch of a hop log with the column Starts.
-func (w *Watch) AddLines(b *spans.Batch) {
+// AddBatch takes the window from a batch of a hop log with the column Starts; the
+// calls come by AddChain. There is no error.
+func (w *Watch) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		if ns, known := b.Start(i); known {
 			w.window.see(ns)
@@ -92,6 +93,7 @@ func (w *Watch) AddLines(b *spans.Batch) {
 			w.window.Untimed++
 		}
 	}
+	return nil
 }
 
 func (w *Window) see(ns int64) {

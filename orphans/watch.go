@@ -82,9 +82,9 @@ func NewWatch(c Config) *Watch {
 	}
 }
 
-// Add looks at a whole trace whose retries and cuts are marked. It keeps nothing
+// AddTrace looks at a whole trace whose retries and cuts are marked. It keeps nothing
 // of the trace but copies of its worst cases.
-func (w *Watch) Add(t *spans.Trace) {
+func (w *Watch) AddTrace(t *spans.Trace) {
 	w.counts.MissingParents += uint64(len(t.Missing))
 	w.prepare(len(t.Spans))
 	for at, i := range t.TopDown() {
