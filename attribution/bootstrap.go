@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -79,13 +80,13 @@ func (s *side) another() *side {
 
 func (s *side) add(t *trip, row int32, ns int64) {
 	sum := &s.sums[row][s.index[t.group]]
-	*sum = plus(*sum, ns)
+	*sum = durations.Sum(*sum, ns)
 }
 
 func (s *side) merge(o *side) {
 	for row, sums := range o.sums {
 		for u, ns := range sums {
-			s.sums[row][u] = plus(s.sums[row][u], ns)
+			s.sums[row][u] = durations.Sum(s.sums[row][u], ns)
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
 
 // fillBoth goes through all traces once more.
 func (s *split) fillBoth(w *Watch, tail, body *side, hops []int32, jobs int) {
-	row := make([]int32, len(w.table.hops))
+	row := make([]int32, len(w.table.hops()))
 	for k, hop := range hops {
 		row[hop] = int32(k) + 1
 	}

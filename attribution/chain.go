@@ -8,231 +8,138 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// line is one attempt of a hop log, without pointers. Times are ns.
-type line struct {
-	start, duration int64
-	hop, part       int32 // part is of hop
-	outcome         spans.Outcome
-	cutBy           spans.CutBy
-	failure         spans.Failure
-	timed, retry    bool
-}
-
-func (l *line) end() int64 {
-	if l.start > math.MaxInt64-l.duration {
-		return math.MaxInt64
-	}
-	return l.start + l.duration
-}
-
-func (l *line) gaveUp() bool { return l.outcome == spans.Truncated || l.outcome == spans.Failed }
-
-// chain is room for the lines of one chain.
+// chain is room for what is known of the attempts of one chain, by their places.
 type chain struct {
-	lines   []line
-	cuts    []line
-	nesting spans.Nesting
-	nested  []bool // by hop: an attempt of it lies in another hop's
-	last    map[int32]int32
-	tops    []int32
-	told    []spans.Attempt
-	twins   twins
+	hops     []spans.Hop // that the attempts number
+	parts    []int32
+	parents  []int32
+	nested   []bool // by hop: an attempt of it lies in another hop's
+	last     map[int32]int32
+	tops     []int32
+	siblings siblings
 }
 
-// addLog looks at a chain of a hop log that was put together as a trace.
-func (w *Watch) addLog(t *spans.Trace) {
-	w.table.use(t.Hops, nil, t.Instances)
-	c := w.chain.lines[:0]
-	for i := range t.Spans {
-		s := &t.Spans[i]
-		if !s.Flags.Has(spans.HasDuration) || s.Duration < 0 {
-			continue
-		}
-		c = append(c, line{
-			start: s.Start, duration: s.Duration, hop: w.table.hopAt(t.Hops, s.Hop),
-			part:    w.table.partAt(t.Hops, s.Hop, place{told: w.table.instances.at(s.Instance)}),
-			outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
-		})
-	}
-	w.chain.lines = c
-	w.addChain(c, groupOf(t.ID), t.Name)
-	w.flush()
-}
-
-// addChain looks at the lines of one chain, which it sorts.
-func (w *Watch) addChain(c []line, group uint16, name func() string) {
+// AddChain looks at a chain of a hop log, all of whose attempts are there and in
+// which cuts from below are marked. It keeps nothing of it.
+func (w *Watch) AddChain(c *spans.Chain) {
+	w.findParts(c)
 	switch {
-	case len(c) == 0:
+	case len(c.Attempts) == 0:
 		return
-	case len(c) > spans.MostNested: // nesting takes up to the square of their number
+	case c.TooLong():
 		w.counts.tooLong++
 		return
 	}
-	w.observeLines(c)
+	w.observeChain(c.Attempts)
 	w.path.reset(len(w.table.parts))
-	if len(c) == 1 {
-		w.addUp(c)
-		w.tell(c, nil)
-		w.count(group, name, w.judgeUntimed(c), basisOf(&c[0]))
+	if basis := basisOf(c); basis == serialSum || len(c.Attempts) == 1 {
+		w.addUp(c.Attempts)
+		w.count(c.Group, c.Name, w.judgeUntimed(c.Attempts), basis)
 		return
 	}
-	w.sortLines(c)
-	if slices.ContainsFunc(c, func(l line) bool { return !l.timed }) {
-		w.addUp(c)
-		w.tell(c, nil)
-		w.count(group, name, w.judgeUntimed(c), serialSum)
-		return
-	}
-	w.contain(c)
-	w.tell(c, w.parents)
-	w.path.walk(int32(len(c)))
-	w.count(group, name, w.judgeChain(c), containment)
+	w.contain(c.Attempts)
+	w.path.walk(int32(len(c.Attempts)))
+	w.count(c.Group, c.Name, w.judgeChain(c.Attempts), containment)
 }
 
-// tell hands a chain to who asked for all of them. What lies under no line, or
-// under the node of the outermost hops, has no parent.
-func (w *Watch) tell(c []line, parents []int32) {
-	if w.lines.config.EachChain == nil {
-		return
+// findParts notes the part of each attempt.
+func (w *Watch) findParts(c *spans.Chain) {
+	w.table.use(nil, c.Instances)
+	w.chain.hops, w.chain.parts = c.Hops, w.chain.parts[:0]
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		w.chain.parts = append(w.chain.parts, w.table.partAt(w.hopOf(a), place{told: w.table.instances.at(a.Instance)}))
 	}
-	told := w.chain.told[:0]
-	for i := range c {
-		l := &c[i]
-		a := spans.Attempt{Hop: l.hop, Parent: -1, Start: l.start, Duration: l.duration, Outcome: l.outcome, Timed: l.timed, Retry: l.retry}
-		if parents != nil && int(parents[i]) < len(c) {
-			a.Parent = parents[i]
-		}
-		told = append(told, a)
-	}
-	w.chain.told = told
-	w.lines.config.EachChain(w.table.hops, told)
 }
 
-// basisOf is the basis of a line that is a chain of its own.
-func basisOf(l *line) int {
-	if l.timed {
+// hopOf returns the number of an attempt's hop.
+func (w *Watch) hopOf(a *spans.Attempt) int32 { return w.table.hopAt(w.chain.hops, a.Hop) }
+
+// basisOf is containment where all attempts have times.
+func basisOf(c *spans.Chain) int {
+	if c.Timed {
 		return containment
 	}
 	return serialSum
 }
 
-// fewLines are sorted faster one by one.
-const fewLines = 12
-
-// sortLines sorts by compareLines. Most chains are short, and nearly sorted.
-func (w *Watch) sortLines(c []line) {
-	if len(c) > fewLines {
-		slices.SortFunc(c, w.compareLines)
-		return
-	}
-	for i := 1; i < len(c); i++ {
-		if w.inOrder(&c[i-1], &c[i]) {
-			continue
-		}
-		one, k := c[i], i
-		for ; k > 0 && !w.inOrder(&c[k-1], &one); k-- {
-			c[k] = c[k-1]
-		}
-		c[k] = one
-	}
-}
-
-func (w *Watch) inOrder(a, b *line) bool {
-	return a.start < b.start || a.start == b.start && w.compareLines(*a, *b) <= 0
-}
-
-// compareLines is an order by start, of two that start together the longer first;
-// lines that compare equal are the same in all that counts.
-func (w *Watch) compareLines(a, b line) int {
-	if c := cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.duration, a.duration)); c != 0 {
-		return c
-	}
-	if a.hop != b.hop {
-		return byHop(w.table.hops[a.hop], w.table.hops[b.hop])
-	}
-	if c := cmp.Or(cmp.Compare(a.outcome, b.outcome), cmp.Compare(a.cutBy, b.cutBy), cmp.Compare(a.failure, b.failure)); c != 0 || a.part == b.part {
-		return c
-	}
-	return w.table.compareParts(a.part, b.part)
-}
-
-func (w *Watch) observeLines(c []line) {
+func (w *Watch) observeChain(c []spans.Attempt) {
 	for i := range c {
-		if !c[i].timed || !c[i].gaveUp() {
+		a := &c[i]
+		if !a.Timed || !a.GaveUp() {
 			continue
 		}
-		if kind := endedBy(c[i].outcome, c[i].cutBy, c[i].failure); kind != "" {
-			w.ended(c[i].hop, kind, c[i].start)
+		if kind := endedBy(a.Outcome, a.CutBy, a.Failure); kind != "" {
+			w.ended(w.hopOf(a), kind, a.Start)
 		}
 	}
 }
 
 // addUp gives each hop the time of its attempts: without times, what ran inside
 // what cannot be told.
-func (w *Watch) addUp(c []line) {
+func (w *Watch) addUp(c []spans.Attempt) {
 	total := int64(0)
 	for i := range c {
-		ns := min(c[i].duration, math.MaxInt64-total)
+		ns := min(c[i].Duration, math.MaxInt64-total)
 		total += ns
-		w.path.spend(c[i].part, ns, c[i].outcome == spans.Truncated)
+		w.path.spend(w.chain.parts[i], ns, c[i].Outcome == spans.Truncated)
 	}
 }
 
-// contain nests the lines of a chain by their times and hangs the attempts of
-// its outermost hops under a node of their own, the last one, whose time is the
-// gaps between them.
-func (w *Watch) contain(c []line) {
+// contain hangs the attempts of the outermost hops of a chain under a node of their
+// own, the last one, whose time is the gaps between them.
+func (w *Watch) contain(c []spans.Attempt) {
 	top := int32(len(c))
-	w.nest(c)
+	w.takeParents(c)
 	w.findTops(c)
 	p := &w.path
 	p.nodes = p.nodes[:0]
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range c {
-		p.nodes = append(p.nodes, node{c[i].start, c[i].end(), c[i].part, c[i].outcome == spans.Truncated})
+		p.nodes = append(p.nodes, node{c[i].Start, c[i].End(), w.chain.parts[i], c[i].Outcome == spans.Truncated})
 	}
 	for _, i := range w.chain.tops {
-		w.parents[i] = top
-		from, to = min(from, c[i].start), max(to, c[i].end())
+		w.chain.parents[i] = top
+		from, to = min(from, c[i].Start), max(to, c[i].End())
 	}
 	if from < 0 && to > math.MaxInt64+from {
 		to = math.MaxInt64 + from // no int64 holds more
 	}
 	p.nodes = append(p.nodes, node{start: from, end: to, part: gap})
-	p.link(append(w.parents, -1))
+	p.link(append(w.chain.parents, -1))
 }
 
-// nest finds the parent of each line.
-func (w *Watch) nest(c []line) {
-	w.parents = w.parents[:0]
-	w.chain.nesting.Begin()
+// takeParents copies the parents of all attempts.
+func (w *Watch) takeParents(c []spans.Attempt) {
+	parents := w.chain.parents[:0]
 	for i := range c {
-		p := w.chain.nesting.Place(c[i].hop, c[i].start, c[i].end())
-		w.parents = append(w.parents, p)
+		p := c[i].Parent
+		parents = append(parents, p)
 		if p >= 0 {
 			w.noteUnsure(&c[p], &c[i])
 		}
 	}
+	w.chain.parents = parents
 }
 
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
-func (w *Watch) findTops(c []line) {
-	for len(w.chain.nested) < len(w.table.hops) {
+func (w *Watch) findTops(c []spans.Attempt) {
+	for len(w.chain.nested) < len(w.chain.hops) {
 		w.chain.nested = append(w.chain.nested, false)
 	}
 	nested := w.chain.nested
 	for i := range c {
-		nested[c[i].hop] = false
+		nested[c[i].Hop] = false
 	}
 	for i := range c {
-		if w.parents[i] >= 0 {
-			nested[c[i].hop] = true
+		if w.chain.parents[i] >= 0 {
+			nested[c[i].Hop] = true
 		}
 	}
 	tops := w.chain.tops[:0]
 	for i := range c {
-		if !nested[c[i].hop] {
+		if !nested[c[i].Hop] {
 			tops = append(tops, int32(i))
 		}
 	}
@@ -243,9 +150,9 @@ func (w *Watch) findTops(c []line) {
 }
 
 // listFirst lists the attempts of the hop that started first.
-func (w *Watch) listFirst(c []line) {
+func (w *Watch) listFirst(c []spans.Attempt) {
 	for i := range c {
-		if w.parents[i] < 0 && c[i].hop == c[0].hop {
+		if w.chain.parents[i] < 0 && c[i].Hop == c[0].Hop {
 			w.chain.tops = append(w.chain.tops, int32(i))
 		}
 	}
@@ -253,7 +160,7 @@ func (w *Watch) listFirst(c []line) {
 
 // judgeChain says whether a chain with times fails: where the last attempt of an
 // outermost hop gave up.
-func (w *Watch) judgeChain(c []line) bool {
+func (w *Watch) judgeChain(c []spans.Attempt) bool {
 	if w.allWell(c) {
 		return false
 	}
@@ -262,40 +169,40 @@ func (w *Watch) judgeChain(c []line) bool {
 	last := w.lastOf(c, w.chain.tops)
 	outcome := outcomeOf(c, last)
 	if outcome != Success {
-		w.chain.twins.link(c, w.parents)
+		w.chain.siblings.link(c, w.chain.parents)
 	}
 	w.until = w.until[:0]
 	for i := range int32(len(c)) {
-		w.until = append(w.until, w.judgeLine(c, i, outcome != Success))
-		if l, top := last[c[i].hop]; top && l == i && c[i].gaveUp() {
+		w.until = append(w.until, w.judgeAttempt(c, i, outcome != Success))
+		if l, top := last[c[i].Hop]; top && l == i && c[i].GaveUp() {
 			w.under[i] = true
-			w.until[i] = min(w.until[i], c[i].end())
+			w.until[i] = min(w.until[i], c[i].End())
 		}
 	}
 	return w.blame(c, outcome)
 }
 
-// judgeLine says from the line that holds it how deep one lies and, in a chain that
+// judgeAttempt says from the attempt that holds it how deep one lies and, in a chain that
 // fails, whether it may be to blame: not if a retry rescued it. It returns when the
 // first call at or above it gave up.
-func (w *Watch) judgeLine(c []line, i int32, fails bool) (until int64) {
-	up := w.parents[i]
+func (w *Watch) judgeAttempt(c []spans.Attempt, i int32, fails bool) (until int64) {
+	up := w.chain.parents[i]
 	if up < 0 || up >= int32(len(c)) {
 		return math.MaxInt64
 	}
 	until = w.until[up]
 	w.depth[i] = w.depth[up] + 1
-	w.under[i] = fails && w.under[up] && !w.chain.twins.rescued(c, i, until)
-	if w.under[i] && c[i].gaveUp() {
-		until = min(until, c[i].end())
+	w.under[i] = fails && w.under[up] && !w.chain.siblings.rescued(c, i, until)
+	if w.under[i] && c[i].GaveUp() {
+		until = min(until, c[i].End())
 	}
 	return until
 }
 
 // allWell counts a chain in which nothing gave up, as most are.
-func (w *Watch) allWell(c []line) bool {
+func (w *Watch) allWell(c []spans.Attempt) bool {
 	for i := range c {
-		if c[i].gaveUp() {
+		if c[i].GaveUp() {
 			return false
 		}
 	}
@@ -304,22 +211,22 @@ func (w *Watch) allWell(c []line) bool {
 }
 
 // lastOf returns the last attempt of each hop among some lines, which are sorted.
-func (w *Watch) lastOf(c []line, among []int32) map[int32]int32 {
+func (w *Watch) lastOf(c []spans.Attempt, among []int32) map[int32]int32 {
 	if w.chain.last == nil {
 		w.chain.last = map[int32]int32{}
 	}
 	clear(w.chain.last)
 	for _, i := range among {
-		w.chain.last[c[i].hop] = i
+		w.chain.last[c[i].Hop] = i
 	}
 	return w.chain.last
 }
 
 // outcomeOf says how a chain ended from the last attempts of its outermost hops.
-func outcomeOf(c []line, last map[int32]int32) Outcome {
+func outcomeOf(c []spans.Attempt, last map[int32]int32) Outcome {
 	var ended [4]int
 	for _, i := range last {
-		ended[c[i].outcome]++
+		ended[c[i].Outcome]++
 	}
 	gaveUp := ended[spans.Truncated] + ended[spans.Failed]
 	switch {
@@ -336,7 +243,7 @@ func outcomeOf(c []line, last map[int32]int32) Outcome {
 // judgeUntimed says whether a chain without times fails: where a hop gave up and
 // none of its attempts completed. Nothing tells what lay inside what, so the
 // shortest attempt counts as the deepest: it fits into the others.
-func (w *Watch) judgeUntimed(c []line) bool {
+func (w *Watch) judgeUntimed(c []spans.Attempt) bool {
 	if w.allWell(c) {
 		return false
 	}
@@ -347,22 +254,22 @@ func (w *Watch) judgeUntimed(c []line) bool {
 		byLength = append(byLength, int32(i))
 	}
 	w.chain.tops = byLength
-	slices.SortStableFunc(byLength, func(a, b int32) int { return cmp.Compare(c[b].duration, c[a].duration) })
+	slices.SortStableFunc(byLength, func(a, b int32) int { return cmp.Compare(c[b].Duration, c[a].Duration) })
 	best := w.bestOf(c, byLength)
 	for depth, i := range byLength {
 		w.depth[i] = int32(depth)
-		w.under[i] = c[i].gaveUp() && c[best[c[i].hop]].gaveUp()
+		w.under[i] = c[i].GaveUp() && c[best[c[i].Hop]].GaveUp()
 	}
 	return w.blame(c, outcomeOf(c, best))
 }
 
 // bestOf returns, for each hop, an attempt that completed, if there is one; else
 // one that was cut, else any.
-func (w *Watch) bestOf(c []line, all []int32) map[int32]int32 {
+func (w *Watch) bestOf(c []spans.Attempt, all []int32) map[int32]int32 {
 	best := w.lastOf(c, all)
 	for _, i := range all {
-		if b := best[c[i].hop]; merit[c[i].outcome] > merit[c[b].outcome] {
-			best[c[i].hop] = i
+		if b := best[c[i].Hop]; merit[c[i].Outcome] > merit[c[b].Outcome] {
+			best[c[i].Hop] = i
 		}
 	}
 	return best
@@ -372,24 +279,24 @@ func (w *Watch) bestOf(c []line, all []int32) map[int32]int32 {
 var merit = [...]int{spans.Completed: 3, spans.Truncated: 2, spans.Failed: 1, spans.Unfinished: 0}
 
 // blame counts how a chain ended and which hop is to blame.
-func (w *Watch) blame(c []line, outcome Outcome) (fails bool) {
+func (w *Watch) blame(c []spans.Attempt, outcome Outcome) (fails bool) {
 	w.counts.outcomes[outcome.index()]++
-	if at := w.deepestLine(c, func(i int) bool { return c[i].outcome == spans.Truncated }); at >= 0 {
-		w.anyCut[c[at].hop]++
+	if at := w.deepestAttempt(c, func(i int) bool { return c[i].Outcome == spans.Truncated }); at >= 0 {
+		w.anyCut[w.hopOf(&c[at])]++
 	}
 	if outcome == Success {
 		return false
 	}
-	at := w.deepestLine(c, func(i int) bool { return w.under[i] && c[i].gaveUp() })
-	w.failures[c[at].hop]++
+	at := w.deepestAttempt(c, func(i int) bool { return w.under[i] && c[i].GaveUp() })
+	w.failures[w.hopOf(&c[at])]++
 	return true
 }
 
-// deepestLine is deepest for the lines of a chain.
-func (w *Watch) deepestLine(c []line, of func(int) bool) int {
+// deepestAttempt is deepest for the attempts of a chain.
+func (w *Watch) deepestAttempt(c []spans.Attempt, of func(int) bool) int {
 	best := -1
 	for i := range c {
-		if of(i) && (best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && c[i].end() > c[best].end()) {
+		if of(i) && (best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && c[i].End() > c[best].End()) {
 			best = i
 		}
 	}

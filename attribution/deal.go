@@ -1,5 +1,7 @@
 package attribution
 
+import "github.com/tailscope/tailscope/internal/durations"
+
 // deal adds up the times of one side's traces by unit and hop, in the units of a
 // side with more than mostUnits traces: most sides have, and then need not be gone
 // through once more. It is nil where there are too many hops to do so for all.
@@ -21,9 +23,9 @@ func (d *deal) add(t *trip, times *hopTimes) {
 	}
 	unit := d.sums[int(t.group%mostUnits)*d.rows:][:d.rows]
 	for _, hop := range times.hops {
-		unit[hop] = plus(unit[hop], times.perHop[hop])
+		unit[hop] = durations.Sum(unit[hop], times.perHop[hop])
 	}
-	unit[d.rows-1] = plus(unit[d.rows-1], t.total)
+	unit[d.rows-1] = durations.Sum(unit[d.rows-1], t.total)
 }
 
 func (d *deal) merge(o *deal) {
@@ -31,7 +33,7 @@ func (d *deal) merge(o *deal) {
 		return
 	}
 	for i, ns := range o.sums {
-		d.sums[i] = plus(d.sums[i], ns)
+		d.sums[i] = durations.Sum(d.sums[i], ns)
 	}
 }
 

@@ -10,7 +10,7 @@ type hopTimes struct {
 
 // of adds the entries of a trip.
 func (x *hopTimes) of(t *trip) {
-	for len(x.perHop) < len(x.table.hops) {
+	for len(x.perHop) < len(x.table.hops()) {
 		x.perHop, x.on = append(x.perHop, 0), append(x.on, false)
 	}
 	for _, e := range t.entries {
@@ -49,5 +49,5 @@ func (x *hopTimes) larger(a, b int32) bool {
 	if x.perHop[a] != x.perHop[b] {
 		return x.perHop[a] > x.perHop[b]
 	}
-	return byHop(x.table.hops[a], x.table.hops[b]) < 0
+	return x.table.hops()[a].Compare(x.table.hops()[b]) < 0
 }

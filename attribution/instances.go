@@ -50,7 +50,7 @@ func (w *Watch) instancesOf(r *Result, s *split) {
 	if r.Owner == nil || len(w.table.names) == 1 || w.table.crowded() {
 		return
 	}
-	all := w.sidesOf(w.table.hop(*r.Owner), s)
+	all := w.sidesOf(w.table.index.Number(*r.Owner), s)
 	best := &all[0]
 	for i := range all {
 		if all[i].traces() > best.traces() {

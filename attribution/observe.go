@@ -144,14 +144,14 @@ func (w *Watch) observations() []note.Warning {
 // oneConnection names the hops whose parallel calls are served one by one.
 func (w *Watch) oneConnection() []note.Warning {
 	var list []note.Warning
-	for _, hop := range w.sorted() {
+	for _, hop := range w.table.index.Sorted() {
 		q := w.queues[hop]
 		if q == nil || q.together < leastTogether || q.overlapped > 0 {
 			continue
 		}
 		list = append(list, note.Warning{Code: "one_connection", Text: fmt.Sprintf(
 			"%s made calls that started together %d times, and never did their callees run together: one connection, or a pool of one",
-			hopText(w.table.hops[hop]), q.together)})
+			w.table.hops()[hop].String(), q.together)})
 	}
 	return list
 }
@@ -166,9 +166,9 @@ func (w *Watch) changedKinds() []note.Warning {
 		}
 	}
 	var list []note.Warning
-	for _, hop := range w.sorted() {
+	for _, hop := range w.table.index.Sorted() {
 		if text := changes(phases[hop]); text != "" {
-			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + hopText(w.table.hops[hop]) + " change kind: " + text})
+			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + w.table.hops()[hop].String() + " change kind: " + text})
 		}
 	}
 	return list
@@ -197,27 +197,3 @@ func changes(list []phase) string {
 }
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
-
-// sorted returns the numbers of all hops by name, without the gap.
-func (w *Watch) sorted() []int32 {
-	list := make([]int32, 0, len(w.table.hops))
-	for i := 1; i < len(w.table.hops); i++ {
-		list = append(list, int32(i))
-	}
-	slices.SortFunc(list, func(a, b int32) int { return byHop(w.table.hops[a], w.table.hops[b]) })
-	return list
-}
-
-// byHop orders hops by name, then kind.
-func byHop(a, b spans.Hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
-		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
-}
-
-// hopText is a hop with its kind.
-func hopText(h spans.Hop) string {
-	if h.Kind == spans.NoKind {
-		return h.Name
-	}
-	return h.Name + " (" + h.Kind.String() + ")"
-}

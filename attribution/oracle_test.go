@@ -73,7 +73,7 @@ func TestThePathAgreesWithTheRuleReadAloud(t *testing.T) {
 		sum := int64(0)
 		w.each(func(trip *trip) {
 			for _, e := range trip.entries {
-				got[w.table.hops[w.table.parts[e.part].hop].Name] += e.ns
+				got[w.table.hops()[w.table.parts[e.part].hop].Name] += e.ns
 				sum += e.ns
 			}
 		})
@@ -264,7 +264,7 @@ func TestTablesOfNames(t *testing.T) {
 	got := map[string]int{}
 	w.each(func(trip *trip) {
 		p := w.table.parts[trip.entries[0].part]
-		got[w.table.hops[p.hop].Name+" on "+w.table.names[p.process]]++
+		got[w.table.hops()[p.hop].Name+" on "+w.table.names[p.process]]++
 	})
 	if d := cmp.Diff(map[string]int{"b on n2": 4, "b on n4": 1, "c on n2": 1}, got); d != "" {
 		t.Error(d)

@@ -32,41 +32,30 @@ const _ = uint(1<<nameBits - 1 - (spans.MostInstances + 1))
 // table numbers hops, parts and the names of places. Hops of traces are translated
 // by their index, so that a span costs no look-up by name.
 type table struct {
-	hops      []spans.Hop
+	index     spans.HopIndex
 	parts     []part
-	names     []string // of hosts and instances; the first is none
-	hopIndex  map[spans.Hop]int32
+	names     []string         // of hosts and instances; the first is none
 	partIndex map[uint64]int32 // by part.key
 	nameIndex map[string]int32
 
-	theirs           *spans.Hop // first of the hops that the translation is of
-	known            []recent
+	recent           []recent // by hop
 	hosts, instances theirNames
 }
 
-// recent is the translation of a hop, and the part it was last seen as.
+// recent is the part as which a hop was last seen.
 type recent struct {
-	hop, part int32 // each one more than the index
-	place     place // of part
+	part  int32 // one more than the index
+	place place // of part
 }
 
 func newTable() table {
-	return table{
-		hops: []spans.Hop{{Name: gapName}}, parts: []part{{gap, place{}}}, names: []string{""},
-		hopIndex: map[spans.Hop]int32{}, partIndex: map[uint64]int32{}, nameIndex: map[string]int32{"": 0},
-	}
+	t := table{parts: []part{{gap, place{}}}, names: []string{""}, partIndex: map[uint64]int32{}, nameIndex: map[string]int32{"": 0}}
+	t.index.Reserve(spans.Hop{Name: gapName})
+	return t
 }
 
-// hop returns the number of a hop.
-func (t *table) hop(h spans.Hop) int32 {
-	i, ok := t.hopIndex[h]
-	if !ok {
-		i = int32(len(t.hops))
-		t.hopIndex[h] = i
-		t.hops = append(t.hops, h)
-	}
-	return i
-}
+// hops returns all hops by their numbers.
+func (t *table) hops() []spans.Hop { return t.index.Hops() }
 
 // part returns the number of a hop at a place.
 func (t *table) part(hop int32, at place) int32 {
@@ -81,15 +70,9 @@ func (t *table) part(hop int32, at place) int32 {
 	return i
 }
 
-// use makes hopAt and partAt translate the hops of a trace or of a batch, and its
-// hosts and instances. A list only grows while it is the same one.
-func (t *table) use(hops []spans.Hop, hosts, instances []string) {
-	if len(hops) > 0 && t.theirs != &hops[0] {
-		t.theirs, t.known = &hops[0], t.known[:0]
-	}
-	for len(t.known) < len(hops) {
-		t.known = append(t.known, recent{})
-	}
+// use makes partAt know the hosts and instances of a trace or of a batch. A list
+// only grows while it is the same one.
+func (t *table) use(hosts, instances []string) {
 	t.hosts.follow(t, hosts)
 	t.instances.follow(t, instances)
 }
@@ -102,26 +85,23 @@ func (t *table) meet(trace *spans.Trace) {
 	}
 }
 
-func (t *table) hopAt(hops []spans.Hop, i int32) int32 {
-	k := &t.known[i]
-	if k.hop == 0 {
-		k.hop = t.hop(hops[i]) + 1
-	}
-	return k.hop - 1
-}
+func (t *table) hopAt(hops []spans.Hop, i int32) int32 { return t.index.Translate(hops, i) }
 
 // partAt returns the part of a hop at a place.
-func (t *table) partAt(hops []spans.Hop, hop int32, at place) int32 {
-	k := &t.known[hop]
+func (t *table) partAt(hop int32, at place) int32 {
+	for int(hop) >= len(t.recent) {
+		t.recent = append(t.recent, recent{})
+	}
+	k := &t.recent[hop]
 	if k.part == 0 || k.place != at {
-		k.place, k.part = at, t.part(t.hopAt(hops, hop), at)+1
+		k.place, k.part = at, t.part(hop, at)+1
 	}
 	return k.part - 1
 }
 
-// learn returns where the hops and the parts of another table stand in this one.
-func (t *table) learn(o *table) (hops, parts []int32) {
-	hops, parts = t.hopsOf(o.hops), make([]int32, len(o.parts))
+// merge returns where the hops and the parts of another table stand in this one.
+func (t *table) merge(o *table) (hops, parts []int32) {
+	hops, parts = t.index.Merge(&o.index), make([]int32, len(o.parts))
 	names := make([]int32, len(o.names))
 	for i, name := range o.names {
 		names[i] = t.name(name)
@@ -131,13 +111,4 @@ func (t *table) learn(o *table) (hops, parts []int32) {
 		parts[i] = t.part(hops[p.hop], place{names[p.process], names[p.told], p.caller})
 	}
 	return hops, parts
-}
-
-// hopsOf returns the numbers of the hops of another table; its first is the gap.
-func (t *table) hopsOf(hops []spans.Hop) []int32 {
-	list := make([]int32, len(hops))
-	for i := 1; i < len(hops); i++ {
-		list[i] = t.hop(hops[i])
-	}
-	return list
 }

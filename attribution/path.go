@@ -104,6 +104,9 @@ func (p *path) share(f frame) {
 	p.spend(p.nodes[f.node].part, own, f.cutEnd)
 }
 
+// fewChildren are sorted faster one by one.
+const fewChildren = 12
+
 // byEnd returns the children of a frame's node, the one that ends last first;
 // of those that end together, or with the window, the one that started first.
 func (p *path) byEnd(f frame) []int32 {
@@ -112,7 +115,7 @@ func (p *path) byEnd(f frame) []int32 {
 		return children
 	}
 	p.among = append(p.among[:0], children...)
-	if len(children) > fewLines {
+	if len(children) > fewChildren {
 		slices.SortFunc(p.among, func(a, b int32) int { return p.compareEnds(a, b, f.hi) })
 		return p.among
 	}

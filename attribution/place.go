@@ -1,10 +1,6 @@
 package attribution
 
-import (
-	"cmp"
-
-	"github.com/tailscope/tailscope/spans"
-)
+import "github.com/tailscope/tailscope/spans"
 
 // place is where an attempt ran, as numbers of names, 0 where the source does not
 // say. One place often has two names: the host of a server's process is the address
@@ -85,18 +81,4 @@ func (t *table) serverOf(trace *spans.Trace, call int32) int32 {
 		}
 	}
 	return 0
-}
-
-// placeOfLine says where a line of a batch ran.
-func (t *table) placeOfLine(b *spans.Batch, i int) place {
-	if b.Instance == nil {
-		return place{}
-	}
-	return place{told: t.instances.at(b.Instance[i])}
-}
-
-// compareParts orders parts of one hop by the names of their places.
-func (t *table) compareParts(a, b int32) int {
-	x, y := &t.parts[a], &t.parts[b]
-	return cmp.Or(cmp.Compare(t.names[x.told], t.names[y.told]), cmp.Compare(t.names[x.process], t.names[y.process]))
 }

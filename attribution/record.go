@@ -2,46 +2,17 @@ package attribution
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 
-	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/internal/records"
 )
 
-// arena keeps records one behind the other in blocks; none lies across two.
-type arena struct{ blocks [][]byte }
-
-// blockBytes is the size of a block but for the first few, which are smaller.
-const blockBytes = 256 << 10
-
-// append adds a record.
-func (a *arena) append(r []byte) {
-	last := len(a.blocks) - 1
-	if last < 0 || cap(a.blocks[last])-len(a.blocks[last]) < len(r) {
-		size := 1 << 10
-		if last >= 0 {
-			size = min(blockBytes, 2*cap(a.blocks[last]))
-		}
-		a.blocks = append(a.blocks, make([]byte, 0, max(len(r), size)))
-		last++
-	}
-	a.blocks[last] = append(a.blocks[last], r...)
-}
-
-// empty forgets the records and keeps the largest block.
-func (a *arena) empty() {
-	last := len(a.blocks) - 1
-	a.blocks[0] = a.blocks[last][:0]
-	clear(a.blocks[1:])
-	a.blocks = a.blocks[:1]
-}
-
-// stretch is an arena whose records number parts as a table did before it was
-// merged into another.
+// stretch is records that number parts as a table did before it was merged into
+// another.
 type stretch struct {
-	arena
-	parts []int32 // nil: the numbers are those of the watch
+	blocks records.Blocks
+	parts  []int32 // nil: the numbers are those of the watch
 }
 
 // trip is what is kept of one trace. Its end-to-end time is not written: the
@@ -77,7 +48,7 @@ func (w *Watch) keep(group uint16, fails bool) int64 {
 	}
 	total := int64(0)
 	r := append(binary.LittleEndian.AppendUint16(w.record[:0], group), head)
-	r = appendUvarint(r, uint64(len(p.touched)))
+	r = records.Append(r, uint64(len(p.touched)))
 	for _, i := range p.touched {
 		key, ns := uint64(i)<<1, p.spent[i]
 		if p.cut[i] {
@@ -87,10 +58,10 @@ func (w *Watch) keep(group uint16, fails bool) int64 {
 		if head&headMicros != 0 {
 			ns /= 1000
 		}
-		r = appendUvarint(appendUvarint(r, key), uint64(ns))
+		r = records.Append(records.Append(r, key), uint64(ns))
 	}
 	w.record = r
-	w.trips[0].append(r)
+	w.trips[0].blocks.Append(r)
 	return total
 }
 
@@ -102,17 +73,6 @@ func (p *path) head() byte {
 		}
 	}
 	return headMicros
-}
-
-// groupOf deals traces into groups by their ids, so that which traces are drawn
-// together depends on nothing else.
-func groupOf(id spans.TraceID) uint16 { return uint16(hashOf(id) >> 48) }
-
-func hashOf(id spans.TraceID) uint64 {
-	h := (id.Hi ^ bits.RotateLeft64(id.Lo, 27)) * 0x9e3779b97f4a7c15
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	return h ^ h>>29
 }
 
 // each calls visit with every trip; what it gets is good until it returns.
@@ -171,11 +131,11 @@ func (t *trip) read(b []byte, parts []int32) []byte {
 	if b[2]&headMicros != 0 {
 		unit = 1000
 	}
-	n, b := uvarint(b[3:])
+	n, b := records.Take(b[3:])
 	for range n {
 		var key, ns uint64
-		key, b = uvarint(b)
-		ns, b = uvarint(b)
+		key, b = records.Take(b)
+		ns, b = records.Take(b)
 		e := entry{int32(key >> 1), int64(ns) * unit, key&1 != 0}
 		if parts != nil {
 			e.part = parts[e.part]

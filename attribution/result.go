@@ -105,6 +105,7 @@ type OutcomeCount struct {
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
 func (w *Watch) Result(q Query) Result {
+	w.flush()
 	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
 	for i, o := range Outcomes {
 		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})
@@ -149,7 +150,7 @@ func (w *Watch) failuresOf(confidence quantile.P) Failures {
 func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 	names := map[string]uint64{}
 	for hop, count := range counts {
-		names[w.table.hops[hop].Name] += count
+		names[w.table.hops()[hop].Name] += count
 		n += count
 	}
 	for name, count := range names {
@@ -162,9 +163,9 @@ func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 // hopsOf lists all hops of the traces and chains, also those without any time.
 func (w *Watch) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
-	for i := range w.table.hops {
+	for i := range w.table.hops() {
 		h := Hop{
-			Hop: w.table.hops[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
+			Hop: w.table.hops()[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
 			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
 		}
 		h.Excess = h.TailMean - h.BodyMean
@@ -177,7 +178,7 @@ func (w *Watch) hopsOf(s *split, q Query) []Hop {
 		}
 	}
 	s.shares(w, list, q)
-	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	slices.SortFunc(list, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
 	return list
 }
 
@@ -188,7 +189,7 @@ func (r *Result) Listed() []Hop {
 		return r.Hops
 	}
 	list := ByExcess(r.Hops)[:r.MaxHops]
-	slices.SortFunc(list, func(a, b Hop) int { return byHop(a.Hop, b.Hop) })
+	slices.SortFunc(list, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
 	return list
 }
 
@@ -207,7 +208,7 @@ func (r *Result) warnOfHops() {
 	}
 }
 
-func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), byHop(a.Hop, b.Hop)) }
+func byExcess(a, b Hop) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), a.Hop.Compare(b.Hop)) }
 
 // ByExcess returns hops sorted by their excess, the largest first.
 func ByExcess(hops []Hop) []Hop {

@@ -56,7 +56,7 @@ func linesBack(t *testing.T, w *Watch) map[keptLine]int {
 		}
 		for _, r := range shelf.runs {
 			for _, l := range shelf.lines[r.from:r.to] {
-				kept[keptLine{r.name(), w.table.hops[l.hop].Name, w.table.names[w.table.parts[l.part].told], l.start, l.duration, l.outcome, l.cutBy, l.failure, l.timed}]++
+				kept[keptLine{r.name(), w.table.hops()[l.hop].Name, w.table.names[w.table.parts[l.part].told], l.start, l.duration, l.outcome, l.cutBy, l.failure, l.timed}]++
 			}
 		}
 	}

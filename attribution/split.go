@@ -93,7 +93,7 @@ func (w *Watch) split(q Query, r *Result) *split {
 }
 
 func newSplit(t *table, traces uint64, from, to int64) *split {
-	hops := len(t.hops)
+	hops := len(t.hops())
 	return &split{
 		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
 		cut: make([]bool, hops), largest: make([]uint64, hops),

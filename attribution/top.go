@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/tailscope/tailscope/internal/durations"
 )
 
 // top keeps the largest of some times: the smallest of those is their p99 once
@@ -101,7 +103,7 @@ func median(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
 func sumOfP99(tops []top) int64 {
 	total := int64(0)
 	for i := range tops {
-		total = plus(total, tops[i].p99())
+		total = durations.Sum(total, tops[i].p99())
 	}
 	return total
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // hopPair is two hops of a log, the one that was taken for the caller first.
@@ -17,20 +18,20 @@ const mostPairs = 3
 
 // noteUnsure counts attempts that lie in another one although the times do not
 // tell which of the two called the other.
-func (w *Watch) noteUnsure(outer, inner *line) {
+func (w *Watch) noteUnsure(outer, inner *spans.Attempt) {
 	if unsure(outer, inner) {
-		w.unsure[hopPair{outer.hop, inner.hop}]++
+		w.unsure[hopPair{w.hopOf(outer), w.hopOf(inner)}]++
 	}
 }
 
 // unsure reports whether neither of two attempts holds the other, or each does:
 // they start and end together, or the inner one starts hardly later and yet
 // outlasts the outer one, which did not give up.
-func unsure(outer, inner *line) bool {
-	if outer.start == inner.start && outer.duration == inner.duration {
+func unsure(outer, inner *spans.Attempt) bool {
+	if outer.Start == inner.Start && outer.Duration == inner.Duration {
 		return true
 	}
-	return !outer.gaveUp() && outer.end() < inner.end() && !far(outer.start, inner.start)
+	return !outer.GaveUp() && outer.End() < inner.End() && !far(outer.Start, inner.Start)
 }
 
 func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
@@ -44,7 +45,7 @@ func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
 func (w *Watch) unsurePairs() []HopCount {
 	counts := map[string]uint64{}
 	for pair, n := range w.unsure {
-		names := []string{hopText(w.table.hops[pair.outer]), hopText(w.table.hops[pair.inner])}
+		names := []string{w.table.hops()[pair.outer].String(), w.table.hops()[pair.inner].String()}
 		slices.Sort(names)
 		counts[strings.Join(names, " and ")] += n
 	}

@@ -81,7 +81,7 @@ func (r *Result) decide() {
 	}
 	owner := list[0]
 	r.Owner = &owner.Hop
-	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %d tail traces", hopText(owner.Hop), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
+	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %d tail traces", owner.Hop.String(), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
 	if owner.LowerBound {
 		r.Verdict += "; a lower bound, as cuts ended some of its time"
 	}
@@ -168,5 +168,5 @@ func textOf(h Hop) string {
 	if h.Gap {
 		return "the time between attempts"
 	}
-	return hopText(h.Hop)
+	return h.Hop.String()
 }

@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
@@ -63,7 +62,6 @@ type Watch struct {
 	kinds    map[hopKind]*period
 	queues   map[int32]*queue
 	unsure   map[hopPair]uint64 // attempts nested by chance
-	lines    lineStore
 
 	// Room for one trace, used again for the next.
 	path    path
@@ -72,7 +70,6 @@ type Watch struct {
 	under   []bool
 	until   []int64 // by span: when the first call at or above it gave up
 	rescues rescues
-	parents []int32
 	times   hopTimes
 	chain   chain
 }
@@ -90,22 +87,31 @@ type counts struct {
 }
 
 // NewWatch returns an empty watch.
-func NewWatch(c Config) *Watch {
+func NewWatch() *Watch {
 	return &Watch{
 		table: newTable(), trips: make([]stretch, 1),
 		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
-		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, unsure: map[hopPair]uint64{}, lines: newLineStore(c),
+		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, unsure: map[hopPair]uint64{},
 	}
 }
 
-// Add looks at a whole trace whose retries and cuts from below are marked. It
+// AddBatch counts the lines of a batch of a hop log with the columns Traces, and
+// Instances where those are wanted; their chains come by AddChain. There is no error.
+func (w *Watch) AddBatch(b *spans.Batch) error {
+	w.table.use(nil, b.Instances)
+	w.counts.lines += uint64(b.Len())
+	w.counts.loneLines += uint64(b.WithoutTrace())
+	return nil
+}
+
+// AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Watch) Add(t *spans.Trace) {
+func (w *Watch) AddTrace(t *spans.Trace) {
 	if len(t.Spans) > 0 && t.OfLog() {
-		w.addLog(t)
+		w.AddChain(t.Chain())
 		return
 	}
-	w.table.use(t.Hops, t.Hosts, t.Instances)
+	w.table.use(t.Hosts, t.Instances)
 	w.table.meet(t)
 	w.observeTrace(t)
 	root := rootOf(t)
@@ -117,8 +123,7 @@ func (w *Watch) Add(t *spans.Trace) {
 	w.path.reset(len(w.table.parts))
 	w.nodesOf(t)
 	w.path.walk(root)
-	w.count(groupOf(t.ID), t.Name, fails, criticalPath)
-	w.flush()
+	w.count(t.ID.Group(), t.Name, fails, criticalPath)
 }
 
 // rootOf returns the root that lasted longest, of those the first: -1 if none
@@ -147,7 +152,7 @@ func (w *Watch) nodesOf(t *spans.Trace) {
 		if !inTime(s) || t.Parents[i] >= 0 && !t.HoldsUp(int32(i)) {
 			n.start = offPath
 		} else {
-			n.part = w.table.partAt(t.Hops, s.Hop, w.table.placeOf(t, int32(i)))
+			n.part = w.table.partAt(w.table.hopAt(t.Hops, s.Hop), w.table.placeOf(t, int32(i)))
 			w.compareWithParent(t, int32(i))
 		}
 		p.nodes = append(p.nodes, n)
@@ -174,7 +179,7 @@ func (w *Watch) compareWithParent(t *spans.Trace, i int32) {
 // far reports whether a moment lies before another by more than rounding.
 func far(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
-// count enters the path just walked. The caller flushes when it is done.
+// count enters the path just walked.
 func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {
 	total := w.keep(group, fails)
 	if w.totals = append(w.totals, total); len(w.totals) == mostTotals {
@@ -211,13 +216,10 @@ func (w *Watch) largest() int32 {
 	return best
 }
 
-// plus returns a + b, which are not negative, at most the largest int64. Sums
-// that end there still do not depend on the order of what they add up.
-func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
-
-// Merge moves what o collected into w. Chains comes before it.
+// Merge moves what o collected into w.
 func (w *Watch) Merge(o *Watch) {
-	hops, parts := w.table.learn(&o.table)
+	o.flush()
+	hops, parts := w.table.merge(&o.table)
 	for _, s := range o.trips {
 		w.trips = append(w.trips, s.renamed(parts))
 	}
@@ -240,13 +242,13 @@ func (w *Watch) Merge(o *Watch) {
 // before are renamed once more.
 func (s stretch) renamed(parts []int32) stretch {
 	if s.parts == nil {
-		return stretch{s.arena, parts}
+		return stretch{s.blocks, parts}
 	}
 	list := make([]int32, len(s.parts))
 	for i, p := range s.parts {
 		list[i] = parts[p]
 	}
-	return stretch{s.arena, list}
+	return stretch{s.blocks, list}
 }
 
 func (c *counts) add(o *counts) {

@@ -178,7 +178,7 @@ func times(w *Watch) string {
 	sums, cuts := map[string]int64{}, map[string]bool{}
 	w.each(func(t *trip) {
 		for _, e := range t.entries {
-			name := w.table.hops[w.table.parts[e.part].hop].Name
+			name := w.table.hops()[w.table.parts[e.part].hop].Name
 			sums[name] += e.ns
 			cuts[name] = cuts[name] || e.cut
 		}

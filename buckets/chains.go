@@ -5,38 +5,39 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// BindChain notes which first attempts of a hop come together in a chain of a hop
-// log, all of whose lines were added. hops may only grow from one call to the next.
-func (c *Classes) BindChain(hops []spans.Hop, chain []spans.Attempt) { c.plain.bindChain(hops, chain) }
+// AddChain notes which first attempts of a hop come together in a chain of a hop
+// log, all of whose lines were added.
+func (c *Classes) AddChain(chain *spans.Chain) { c.plain.addChain(chain) }
 
-// bindChain looks at the hops that have several first attempts: one alone follows
+// addChain looks at the hops that have several first attempts: one alone follows
 // from the counts of all.
-func (s *Set) bindChain(hops []spans.Hop, chain []spans.Attempt) {
-	if !comeTogether(chain) {
+func (s *Set) addChain(c *spans.Chain) {
+	if c.TooLong() || !comeTogether(c.Attempts) {
 		return
 	}
-	for len(s.inChains) < len(hops) {
-		s.inChains = append(s.inChains, nil)
-	}
-	for i := range chain {
-		a := &chain[i]
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
 		if !firstOfTail(a) {
 			continue
 		}
-		b := s.inChains[a.Hop]
-		if b == nil {
-			b = s.hop(hops[a.Hop]).bonds
-			s.inChains[a.Hop] = b
-		}
+		b := s.clustersOf(c.Hops, a.Hop)
 		if len(b.open) == 0 {
 			s.open = append(s.open, b)
 		}
 		b.open = append(b.open, stepOf(a))
 	}
-	for _, b := range s.open {
-		b.close()
+	s.closeOpen()
+}
+
+// clustersOf returns those of a hop of chains, which all have one list of hops.
+func (s *Set) clustersOf(hops []spans.Hop, i int32) *bonds {
+	if len(s.inChains) == 0 {
+		s.inChains = make([]*bonds, len(hops))
 	}
-	s.open = s.open[:0]
+	if s.inChains[i] == nil {
+		s.inChains[i] = s.hop(hops[i]).bonds
+	}
+	return s.inChains[i]
 }
 
 // firstOfTail reports whether an attempt is one of those that a tail is made of.

@@ -53,9 +53,12 @@ func (c *Classes) Close() error {
 	return errors.Join(errs...)
 }
 
-// Add counts the attempts of a batch, as Set.Add does: logs hold every attempt,
-// so each stands for itself.
-func (c *Classes) Add(b *spans.Batch) { c.plain.Add(b) }
+// AddBatch counts the attempts of a batch, as Set.Add does: logs hold every attempt,
+// so each stands for itself. An error is one of writing samples to a file.
+func (c *Classes) AddBatch(b *spans.Batch) error {
+	c.plain.Add(b)
+	return c.Err()
+}
 
 // AddTrace counts the spans of a whole trace that stands for weight traces, 0
 // where that is not known or does not matter.

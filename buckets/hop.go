@@ -140,6 +140,15 @@ func FailedAtWall(timeout, duration int64, f spans.Failure) bool {
 	return duration >= reached(timeout) && duration <= timeout+max(timeout/lateShare, lateNS)
 }
 
+// WallFrom returns how long an attempt of which nothing says how it ended must be,
+// so that it lasted as long as the configured timeout, both in ns; 0 for no timeout.
+func WallFrom(timeout int64) int64 {
+	if timeout <= 0 {
+		return 0
+	}
+	return reached(timeout)
+}
+
 // AtWall reports whether an attempt of which nothing says how it ended lasted as
 // long as the configured timeout, both in ns; a timeout of 0 is none.
 func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }

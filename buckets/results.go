@@ -97,10 +97,7 @@ func fold(hops []*hop, most int) []*hop {
 	return append(hops[:most], rest)
 }
 
-func byName(a, b *hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
-		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
-}
+func byName(a, b *hop) int { return a.Compare(b.Hop) }
 
 func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries.all()...) }
 

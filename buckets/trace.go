@@ -21,6 +21,11 @@ func (s *Set) AddTrace(t *spans.Trace) {
 			s.open = append(s.open, h.bonds)
 		}
 	}
+	s.closeOpen()
+}
+
+// closeOpen ends the trace or the chain that was added.
+func (s *Set) closeOpen() {
 	for _, b := range s.open {
 		b.close()
 	}

@@ -1,7 +1,6 @@
 package callgraph
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -78,24 +77,18 @@ func (w *Watch) Graph() *Graph {
 			g.Nodes = append(g.Nodes, w.node(int32(i)))
 		}
 	}
-	slices.SortFunc(g.Nodes, func(a, b Node) int { return compareHops(a.Hop, b.Hop) })
+	slices.SortFunc(g.Nodes, func(a, b Node) int { return a.Hop.Compare(b.Hop) })
 	return g
-}
-
-// compareHops is the order of reports.
-func compareHops(a, b spans.Hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
-		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
 }
 
 func (w *Watch) node(i int32) Node {
 	n := &w.nodes[i]
-	out := Node{Hop: w.hops[i], Entries: n.entries, Makers: n.makers, Own: n.own.sample, Whole: n.whole.sample, Served: n.served}
+	out := Node{Hop: w.hops.Hop(i), Entries: n.entries, Makers: n.makers, Own: n.own.sample, Whole: n.whole.sample, Served: n.served}
 	edges := slices.Clone(n.edges)
-	slices.SortFunc(edges, func(a, b edge) int { return compareHops(w.hops[a.hop], w.hops[b.hop]) })
+	slices.SortFunc(edges, func(a, b edge) int { return w.hops.Hop(a.hop).Compare(w.hops.Hop(b.hop)) })
 	s := newSharing(edges, n)
 	for i, e := range edges {
-		out.Calls = append(out.Calls, Call{w.hops[e.hop], e.callers, e.rows, s.with[i], e.crowded})
+		out.Calls = append(out.Calls, Call{w.hops.Hop(e.hop), e.callers, e.rows, s.with[i], e.crowded})
 	}
 	out.Groups = s.groups()
 	return out

@@ -67,21 +67,19 @@ func (l *lists) add(parent, i int32) {
 	l.last[parent+1] = i
 }
 
-// AddChain looks at a chain of a hop log. Attempts with times are sorted by start;
-// hops may only grow from one call to the next.
-func (w *Watch) AddChain(hops []spans.Hop, chain []spans.Attempt) {
-	if len(chain) == 0 {
+// AddChain looks at a chain of a hop log, all of whose attempts are there.
+func (w *Watch) AddChain(c *spans.Chain) {
+	if len(c.Attempts) == 0 || c.TooLong() {
 		return
 	}
-	as, timed := slices.Grow(w.room.attempts[:0], len(chain))[:len(chain)], true
-	for i := range chain {
-		c, a := &chain[i], &as[i]
-		a.Attempt, a.call, a.first, a.until, a.served = *c, true, int32(i), c.End(), -1
-		a.Hop = w.hopAt(&w.ofChains, hops, c.Hop)
-		timed = timed && c.Timed
+	as := slices.Grow(w.room.attempts[:0], len(c.Attempts))[:len(c.Attempts)]
+	for i := range c.Attempts {
+		one, a := &c.Attempts[i], &as[i]
+		a.Attempt, a.call, a.first, a.until, a.served = *one, true, int32(i), one.End(), -1
+		a.Hop = w.hopAt(c.Hops, one.Hop)
 	}
 	w.room.attempts = as
-	if !timed {
+	if !c.Timed {
 		w.lookUntimed(as)
 		return
 	}
@@ -202,7 +200,7 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 		}
 		return
 	}
-	for len(r.tally) < len(w.hops) {
+	for len(r.tally) < w.hops.Len() {
 		r.tally = append(r.tally, tally{})
 	}
 	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
@@ -291,7 +289,7 @@ func (w *Watch) lookUntimed(as []attempt) {
 	w.untimed++
 	w.nodes[request].entries++
 	r := &w.room
-	for len(r.tally) < len(w.hops) {
+	for len(r.tally) < w.hops.Len() {
 		r.tally = append(r.tally, tally{})
 	}
 	r.called = r.called[:0]

@@ -6,9 +6,8 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Add looks at a whole trace whose retries and cuts are marked. Of a chain of a
-// hop log it only takes the window: AddChain is told of its attempts.
-func (w *Watch) Add(t *spans.Trace) {
+// AddTrace looks at a whole trace whose retries and cuts are marked.
+func (w *Watch) AddTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		if t.Spans[i].Flags.Has(spans.HasStart) {
 			w.window.see(t.Spans[i].Start)
@@ -17,6 +16,7 @@ func (w *Watch) Add(t *spans.Trace) {
 		}
 	}
 	if len(t.Spans) == 0 || t.OfLog() {
+		w.AddChain(t.Chain())
 		return
 	}
 	w.findOwners(t)
@@ -77,7 +77,7 @@ func (w *Watch) reduce(t *spans.Trace) {
 func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
 	s := &t.Spans[i]
 	a := attempt{
-		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(&w.ofTraces, t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
+		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
 		call:    isCall(t, i), first: w.firstOf(t, i), until: s.End(), served: -1,
 	}
 	if p := t.Parents[i]; p >= 0 && t.HoldsUp(i) {

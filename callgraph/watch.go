@@ -22,8 +22,7 @@ type Config struct {
 // Watch collects the calls of requests. Not safe for concurrent use: each worker
 // has its own. Close must be called.
 type Watch struct {
-	hops     []spans.Hop
-	index    map[spans.Hop]int32
+	hops     spans.HopIndex
 	nodes    []node // by hop
 	requests uint64
 	calls    uint64
@@ -32,8 +31,7 @@ type Watch struct {
 	store    *quantile.Store
 	stores   []*quantile.Store
 
-	ofTraces, ofChains translation
-	room               room
+	room room
 }
 
 // Window is when attempts started, in ns since the Unix epoch.
@@ -42,20 +40,14 @@ type Window struct {
 	Timed, Untimed uint64 // attempts with and without a start
 }
 
-// translation holds the numbers of the hops of a source, whose list only grows.
-type translation struct {
-	theirs *spans.Hop
-	known  []int32 // one more than the number, 0 for not known yet
-}
-
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
-	w := &Watch{index: map[spans.Hop]int32{}, window: Window{First: math.MaxInt64, Last: math.MinInt64}}
+	w := &Watch{nodes: make([]node, 1), window: Window{First: math.MaxInt64, Last: math.MinInt64}}
 	if c.Memory > 0 {
 		w.store = quantile.NewStore(c.Memory, c.TempDir)
 		w.stores = append(w.stores, w.store)
 	}
-	w.hop(spans.Hop{})
+	w.hops.Reserve(spans.Hop{})
 	return w
 }
 
@@ -82,34 +74,18 @@ func (w *Watch) Close() error {
 	return first
 }
 
-// hop returns the number of a hop.
-func (w *Watch) hop(h spans.Hop) int32 {
-	i, known := w.index[h]
-	if !known {
-		i = int32(len(w.hops))
-		w.index[h] = i
-		w.hops = append(w.hops, h)
+// hopAt returns the number of a hop of a source's list, which has a node.
+func (w *Watch) hopAt(hops []spans.Hop, i int32) int32 {
+	n := w.hops.Translate(hops, i)
+	if int(n) >= len(w.nodes) {
 		w.nodes = append(w.nodes, node{})
 	}
-	return i
+	return n
 }
 
-// hopAt returns the number of a hop of a source's list.
-func (w *Watch) hopAt(t *translation, hops []spans.Hop, i int32) int32 {
-	if t.theirs != &hops[0] {
-		t.theirs, t.known = &hops[0], t.known[:0]
-	}
-	for len(t.known) < len(hops) {
-		t.known = append(t.known, 0)
-	}
-	if t.known[i] == 0 {
-		t.known[i] = w.hop(hops[i]) + 1
-	}
-	return t.known[i] - 1
-}
-
-// AddLines takes the window from a batch of a hop log with the column Starts.
-func (w *Watch) AddLines(b *spans.Batch) {
+// AddBatch takes the window from a batch of a hop log with the column Starts; the
+// calls come by AddChain. There is no error.
+func (w *Watch) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		if ns, known := b.Start(i); known {
 			w.window.see(ns)
@@ -117,6 +93,7 @@ func (w *Watch) AddLines(b *spans.Batch) {
 			w.window.Untimed++
 		}
 	}
+	return nil
 }
 
 func (w *Window) see(ns int64) {
@@ -148,10 +125,8 @@ func (w *Watch) Merge(o *Watch) {
 	w.untimed += o.untimed
 	w.window.merge(o.window)
 	w.stores = append(w.stores, o.stores...)
-	hops := make([]int32, len(o.hops))
-	for i, h := range o.hops {
-		hops[i] = w.hop(h)
-	}
+	hops := w.hops.Merge(&o.hops)
+	w.nodes = append(w.nodes, make([]node, w.hops.Len()-len(w.nodes))...)
 	for i := range o.nodes {
 		w.nodes[hops[i]].merge(&o.nodes[i], hops)
 	}

@@ -132,5 +132,5 @@ func (w *worst) compare(a, b Case) int {
 func compareEnds(a, b End) int {
 	return cmp.Or(
 		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Duration, b.Duration),
-		byHop(a.Hop, b.Hop), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.CutBy, b.CutBy))
+		a.Hop.Compare(b.Hop), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.CutBy, b.CutBy))
 }

@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -23,7 +24,7 @@ const soon = 50e6
 
 func (p *pair) orphan(wasted, overrun, lag, work int64) {
 	p.orphaned++
-	p.wasted = plus(p.wasted, wasted)
+	p.wasted = durations.Sum(p.wasted, wasted)
 	p.overrun.Add(overrun)
 	p.lag.Add(lag)
 	p.work.Add(work)
@@ -34,7 +35,7 @@ func (p *pair) merge(o *pair) {
 	p.withChild += o.withChild
 	p.stopped += o.stopped
 	p.left += o.left
-	p.wasted = plus(p.wasted, o.wasted)
+	p.wasted = durations.Sum(p.wasted, o.wasted)
 	p.overrun.Merge(&o.overrun)
 	p.lag.Merge(&o.lag)
 	p.work.Merge(&o.work)

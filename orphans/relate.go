@@ -3,6 +3,7 @@ package orphans
 import (
 	"math"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -88,16 +89,12 @@ func after(a, b int64) int64 {
 	return math.MinInt64
 }
 
-// plus returns a + b, which are not negative, at most the largest int64. Sums
-// that end there still do not depend on the order of what they add up.
-func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
-
 // orphan counts a child that ran on after a parent that gave up.
 func (w *Watch) orphan(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	wasted := min(over, child.Duration)
 	w.counts.Orphaned++
-	w.counts.Wasted = plus(w.counts.Wasted, wasted)
+	w.counts.Wasted = durations.Sum(w.counts.Wasted, wasted)
 	kind := Overrun
 	if child.Start >= parent.End() {
 		kind = LateStart

@@ -92,9 +92,9 @@ func (w *Watch) Result(q Query) Result {
 		return r
 	}
 	for hop, ns := range w.wasted {
-		r.WastedBy = append(r.WastedBy, HopTime{w.hops.list[hop], ns})
+		r.WastedBy = append(r.WastedBy, HopTime{w.hopOf(hop), ns})
 	}
-	slices.SortFunc(r.WastedBy, func(a, b HopTime) int { return cmp.Or(cmp.Compare(b.NS, a.NS), byHop(a.Hop, b.Hop)) })
+	slices.SortFunc(r.WastedBy, func(a, b HopTime) int { return cmp.Or(cmp.Compare(b.NS, a.NS), a.Hop.Compare(b.Hop)) })
 	r.Pairs = w.pairsOf(q.Quantiles)
 	r.Inversions = w.inversions(q.Wall)
 	r.CutOrder = w.cutOrders()
@@ -102,17 +102,11 @@ func (w *Watch) Result(q Query) Result {
 	return r
 }
 
-// byHop orders hops by name, then kind.
-func byHop(a, b spans.Hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
-		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
-}
-
 // pairsOf lists the pairs with orphans, and the cut calls of clients.
 func (w *Watch) pairsOf(ps []quantile.P) []Pair {
 	var list []Pair
 	for key, p := range w.pairs {
-		parent, child := w.hops.list[key.parent], w.hops.list[key.child]
+		parent, child := w.hopOf(key.parent), w.hopOf(key.child)
 		if p.orphaned == 0 && (p.withChild == 0 || !isCall(parent.Kind)) {
 			continue
 		}
@@ -128,7 +122,7 @@ func (w *Watch) pairsOf(ps []quantile.P) []Pair {
 		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Wasted, a.Wasted), byHop(a.Parent, b.Parent), byHop(a.Child, b.Child))
+		return cmp.Or(cmp.Compare(b.Wasted, a.Wasted), a.Parent.Compare(b.Parent), a.Child.Compare(b.Child))
 	})
 	return list
 }
@@ -179,7 +173,7 @@ func (w *Watch) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
 		list = append(list, *one)
 	}
 	slices.SortFunc(list, func(a, b Inversion) int {
-		return cmp.Or(cmp.Compare(b.Seen, a.Seen), byHop(a.Parent, b.Parent), byHop(a.Child, b.Child))
+		return cmp.Or(cmp.Compare(b.Seen, a.Seen), a.Parent.Compare(b.Parent), a.Child.Compare(b.Child))
 	})
 	return list
 }
@@ -189,8 +183,8 @@ const unknown = -1
 
 // walls asks for each hop's wall once.
 func (w *Watch) walls(wall func(spans.Hop) (int64, bool)) []int64 {
-	list := make([]int64, len(w.hops.list))
-	for r, hop := range w.hops.list {
+	list := make([]int64, w.hops.Len())
+	for r, hop := range w.hops.Hops() {
 		list[r] = unknown
 		if ns, known := wall(hop); known {
 			list[r] = ns
@@ -209,7 +203,7 @@ func (w *Watch) inverted(found map[hopPair]*Inversion, key hopPair, walls []int6
 	}
 	one := found[key]
 	if one == nil {
-		one = &Inversion{Parent: w.hops.list[key.parent], Child: w.hops.list[key.child], ParentWall: outer, ChildWall: inner}
+		one = &Inversion{Parent: w.hopOf(key.parent), Child: w.hopOf(key.child), ParentWall: outer, ChildWall: inner}
 		found[key] = one
 	}
 	one.Seen += seen
@@ -228,9 +222,9 @@ func atLeast(s *quantile.Sample, least int64) (n uint64) {
 func (w *Watch) cutOrders() []CutOrder {
 	var list []CutOrder
 	for key, o := range w.orders {
-		list = append(list, CutOrder{w.hops.list[key.parent], w.hops.list[key.child], *o})
+		list = append(list, CutOrder{w.hopOf(key.parent), w.hopOf(key.child), *o})
 	}
-	slices.SortFunc(list, func(a, b CutOrder) int { return cmp.Or(byHop(a.Outer, b.Outer), byHop(a.Inner, b.Inner)) })
+	slices.SortFunc(list, func(a, b CutOrder) int { return cmp.Or(a.Outer.Compare(b.Outer), a.Inner.Compare(b.Inner)) })
 	return list
 }
 
@@ -266,7 +260,8 @@ func (w *Watch) sure(c *Case) (Sure, string) {
 // server span count as infinitely long. It returns nil for a hop of which
 // nothing was cut or no cut call has a server span.
 func (w *Watch) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
-	r, known := w.hops.index[hop]
+	number, known := w.hops.Find(hop)
+	r := ref(number)
 	if !known || w.calls[r] == nil || w.calls[r].served.N() == 0 {
 		return nil
 	}
@@ -294,7 +289,7 @@ func (c *calls) whole() *quantile.Sample {
 	}
 	whole := new(quantile.Sample)
 	for ns, count := range c.served.All() {
-		whole.AddN(plus(ns, overhead), count)
+		whole.AddN(durations.Sum(ns, overhead), count)
 	}
 	return whole
 }

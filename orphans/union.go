@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -50,8 +51,8 @@ func (w *Watch) spend(t *spans.Trace, open *latest, at, until int64) int64 {
 		}
 		to := min(top.to, until)
 		hop := w.hop(t, top.span)
-		w.counts.WastedUnion = plus(w.counts.WastedUnion, after(to, at))
-		w.wasted[hop] = plus(w.wasted[hop], after(to, at))
+		w.counts.WastedUnion = durations.Sum(w.counts.WastedUnion, after(to, at))
+		w.wasted[hop] = durations.Sum(w.wasted[hop], after(to, at))
 		at = to
 	}
 	return until

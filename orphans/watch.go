@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -21,7 +22,7 @@ type Config struct {
 type Watch struct {
 	config Config
 	counts Counts
-	hops   hopTable
+	hops   spans.HopIndex
 	pairs  map[hopPair]*pair
 	calls  map[ref]*calls
 	paths  map[path][]quantile.Sample // what each caller had spent before the call
@@ -67,27 +68,25 @@ func (c *Counts) add(o Counts) {
 	c.Orphaned += o.Orphaned
 	c.Overruns += o.Overruns
 	c.LateStarts += o.LateStarts
-	c.Wasted = plus(c.Wasted, o.Wasted)
-	c.WastedUnion = plus(c.WastedUnion, o.WastedUnion)
+	c.Wasted = durations.Sum(c.Wasted, o.Wasted)
+	c.WastedUnion = durations.Sum(c.WastedUnion, o.WastedUnion)
 }
 
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
 	return &Watch{
 		config: c,
-		hops:   newHopTable(),
 		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, paths: map[path][]quantile.Sample{},
 		orders: map[hopPair]*Order{}, skews: map[[2]string]int64{}, wasted: map[ref]int64{},
 		cases: worst{limit: c.Limit, byOverrun: c.ByOverrun},
 	}
 }
 
-// Add looks at a whole trace whose retries and cuts are marked. It keeps nothing
+// AddTrace looks at a whole trace whose retries and cuts are marked. It keeps nothing
 // of the trace but copies of its worst cases.
-func (w *Watch) Add(t *spans.Trace) {
+func (w *Watch) AddTrace(t *spans.Trace) {
 	w.counts.MissingParents += uint64(len(t.Missing))
 	w.prepare(len(t.Spans))
-	w.hops.use(t.Hops)
 	for at, i := range t.TopDown() {
 		w.place(t, i, at < len(t.Roots))
 		w.relate(t, i)
@@ -99,7 +98,8 @@ func (w *Watch) Add(t *spans.Trace) {
 // Merge moves what o collected into w.
 func (w *Watch) Merge(o *Watch) {
 	w.counts.add(o.counts)
-	here := func(r ref) ref { return w.hops.of(o.hops.list[r]) }
+	numbers := w.hops.Merge(&o.hops)
+	here := func(r ref) ref { return ref(numbers[r]) }
 	for key, p := range o.pairs {
 		w.pair(hopPair{here(key.parent), here(key.child)}).merge(p)
 	}
@@ -119,57 +119,19 @@ func (w *Watch) Merge(o *Watch) {
 		w.skews[services] = max(w.skews[services], skew)
 	}
 	for hop, ns := range o.wasted {
-		w.wasted[here(hop)] = plus(w.wasted[here(hop)], ns)
+		w.wasted[here(hop)] = durations.Sum(w.wasted[here(hop)], ns)
 	}
 	for _, c := range o.cases.sort() {
 		w.cases.add(c)
 	}
 }
 
-// ref is a hop in a watch's table: small keys make small maps.
+// ref is the number of a hop: small keys make small maps.
 type ref int32
 
-// hopTable numbers hops. Traces that share a table of hops are translated by
-// index, so that a span costs no look-up by name.
-type hopTable struct {
-	list  []spans.Hop
-	index map[spans.Hop]ref
-	// theirs is the first hop of the table in use, and byIndex its translation,
-	// one more than the ref, 0 where not yet known.
-	theirs  *spans.Hop
-	table   []spans.Hop
-	byIndex []ref
-}
-
-func newHopTable() hopTable { return hopTable{index: map[spans.Hop]ref{}} }
-
-// of returns the number of a hop.
-func (h *hopTable) of(hop spans.Hop) ref {
-	r, ok := h.index[hop]
-	if !ok {
-		r = ref(len(h.list))
-		h.index[hop] = r
-		h.list = append(h.list, hop)
-	}
-	return r
-}
-
-// use makes at translate the indices of a table.
-func (h *hopTable) use(table []spans.Hop) {
-	if len(table) == 0 || h.theirs == &table[0] && len(h.table) == len(table) {
-		return
-	}
-	h.theirs, h.table, h.byIndex = &table[0], table, make([]ref, len(table))
-}
-
-func (h *hopTable) at(i int32) ref {
-	if r := h.byIndex[i]; r > 0 {
-		return r - 1
-	}
-	r := h.of(h.table[i])
-	h.byIndex[i] = r + 1
-	return r
-}
-
 // hop returns the number of a span's hop.
-func (w *Watch) hop(t *spans.Trace, i int32) ref { return w.hops.at(t.Spans[i].Hop) }
+func (w *Watch) hop(t *spans.Trace, i int32) ref {
+	return ref(w.hops.Translate(t.Hops, t.Spans[i].Hop))
+}
+
+func (w *Watch) hopOf(r ref) spans.Hop { return w.hops.Hop(int32(r)) }

@@ -95,7 +95,7 @@ func pairTable(o *orphans.Result) Table {
 	}
 	for _, p := range o.Pairs {
 		row := []Cell{
-			{Text: hopText(p.Parent)}, {Text: hopText(p.Child)}, {Text: strconv.FormatUint(p.Orphaned, 10)},
+			{Text: p.Parent.String()}, {Text: p.Child.String()}, {Text: strconv.FormatUint(p.Orphaned, 10)},
 			{Text: strconv.FormatUint(p.CutCalls, 10)}, {Text: strconv.FormatUint(p.CutCallsWithChild, 10)},
 			{Text: fmt.Sprintf("%d of %d", p.Stopped, p.StoppedOf)},
 		}
@@ -120,14 +120,6 @@ func orphanTime(p orphans.Pair, all []orphans.Pair, figure func(orphans.Pair) in
 	return Cell{Text: scaleOf(values).nearest(figure(p))}
 }
 
-// hopText is a hop with its kind.
-func hopText(h spans.Hop) string {
-	if h.Kind == spans.NoKind {
-		return h.Name
-	}
-	return h.Name + " (" + h.Kind.String() + ")"
-}
-
 func inversionTable(o *orphans.Result) Table {
 	t := Table{Title: "Inverted timeouts: the callee may take as long as its caller waits", Columns: []Column{
 		{Head: "caller", Key: true, Name: true}, {Head: "waits", Right: true}, {Head: "callee", Key: true, Name: true},
@@ -135,7 +127,7 @@ func inversionTable(o *orphans.Result) Table {
 	}}
 	for _, i := range o.Inversions {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: hopText(i.Parent)}, {Text: durations.Text(i.ParentWall)}, {Text: hopText(i.Child)},
+			{Text: i.Parent.String()}, {Text: durations.Text(i.ParentWall)}, {Text: i.Child.String()},
 			{Text: durations.Text(i.ChildWall)}, {Text: strconv.FormatUint(i.Seen, 10)},
 		})
 	}
@@ -153,7 +145,7 @@ func cutOrderTable(o *orphans.Result) Table {
 	}
 	for _, c := range o.CutOrder {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: hopText(c.Outer)}, {Text: hopText(c.Inner)}, {Text: strconv.FormatUint(c.OuterFirst, 10)},
+			{Text: c.Outer.String()}, {Text: c.Inner.String()}, {Text: strconv.FormatUint(c.OuterFirst, 10)},
 			{Text: strconv.FormatUint(c.Together, 10)}, {Text: strconv.FormatUint(c.InnerFirst, 10)},
 		})
 	}
@@ -175,10 +167,10 @@ func caseTable(r *Report, notes *footnotes) Table {
 	}
 	for _, c := range r.Orphans.Items {
 		parentBar, childBar := waterfall(c)
-		child := Cell{Text: hopText(c.Child.Hop)}
+		child := Cell{Text: c.Child.Hop.String()}
 		notes.mark(&child, whereabouts(r, c))
 		t.Rows = append(t.Rows,
-			[]Cell{{Text: hopText(c.Parent.Hop)}, {Text: parentBar}, {Text: durations.Text(c.Parent.Duration)}, {Text: ended(c.Parent)}, {}},
+			[]Cell{{Text: c.Parent.Hop.String()}, {Text: parentBar}, {Text: durations.Text(c.Parent.Duration)}, {Text: ended(c.Parent)}, {}},
 			[]Cell{child, {Text: childBar}, {Text: durations.Text(c.Child.Duration)}, {Text: ended(c.Child)}, {Text: durations.Text(c.Overrun)}})
 	}
 	return t

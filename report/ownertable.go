@@ -87,7 +87,7 @@ func ownerHopText(h *attribution.Hop) string {
 	if h.Gap {
 		return h.Name
 	}
-	return hopText(h.Hop)
+	return h.Hop.String()
 }
 
 func shareOf(share *float64) string {

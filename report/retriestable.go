@@ -78,7 +78,7 @@ func worthTable(o *retries.Result, notes *footnotes) Table {
 	}}
 	hops := retriedHops(o)
 	for _, h := range hops {
-		t.Rows = append(t.Rows, worthRow(hopText(h.Hop), h, notes))
+		t.Rows = append(t.Rows, worthRow(h.Hop.String(), h, notes))
 	}
 	if len(hops) > 1 {
 		t.Rows = append(t.Rows, worthRow("(all)", &o.All, notes))
@@ -184,7 +184,7 @@ func failureTable(o *retries.Result) Table {
 	for i := range o.Hops {
 		h := &o.Hops[i]
 		for _, f := range h.AfterFailure {
-			row := []Cell{{Text: hopText(h.Hop)}, {Text: f.Kind.String()}, {Text: natural(f.First)}, {Text: dash}, {Text: dash}, {Text: words(string(f.Verdict))}}
+			row := []Cell{{Text: h.Hop.String()}, {Text: f.Kind.String()}, {Text: natural(f.First)}, {Text: dash}, {Text: dash}, {Text: words(string(f.Verdict))}}
 			if f.Of > 0 {
 				row[3].Text = ofText(f.Count)
 				if !f.Biased {
@@ -207,7 +207,7 @@ func wallHistogram(o *retries.Result) Table {
 		h := &o.Hops[i]
 		for _, b := range h.Wall.Histogram {
 			t.Rows = append(t.Rows, []Cell{
-				{Text: hopText(h.Hop)}, {Text: scaleOf([]int64{h.Wall.Width, b.From}).nearest(b.From)}, {Text: natural(b.N)}, {Text: multipleIn(b.From, h.Wall.Width, h.Wall.Timeout)},
+				{Text: h.Hop.String()}, {Text: scaleOf([]int64{h.Wall.Width, b.From}).nearest(b.From)}, {Text: natural(b.N)}, {Text: multipleIn(b.From, h.Wall.Width, h.Wall.Timeout)},
 			})
 		}
 	}
@@ -233,7 +233,7 @@ func layerTable(o *retries.Result) Table {
 		{Head: "hop", Key: true, Name: true}, {Head: "retries", Right: true}, {Head: "most attempts", Right: true},
 	}}
 	for _, l := range o.Amplification.Layers {
-		t.Rows = append(t.Rows, []Cell{{Text: hopText(l.Hop)}, {Text: natural(l.Retries)}, {Text: natural(l.MostAttempts)}})
+		t.Rows = append(t.Rows, []Cell{{Text: l.Hop.String()}, {Text: natural(l.Retries)}, {Text: natural(l.MostAttempts)}})
 	}
 	return t
 }
@@ -246,7 +246,7 @@ func twiceTable(r *Report, notes *footnotes) Table {
 	for _, c := range r.Retries.ExecutedTwice {
 		trace := Cell{Text: c.Trace}
 		notes.mark(&trace, r.traceURL(c.Trace))
-		t.Rows = append(t.Rows, []Cell{{Text: hopText(c.Hop)}, {Text: severity(c)}, {Text: strconv.Itoa(c.Executions)}, trace})
+		t.Rows = append(t.Rows, []Cell{{Text: c.Hop.String()}, {Text: severity(c)}, {Text: strconv.Itoa(c.Executions)}, trace})
 	}
 	return t
 }

@@ -19,6 +19,7 @@ type try struct {
 	failure         spans.Failure
 	timed, retry    bool
 	suspect         bool // completed, for all the log says, but as long as the timeout
+	passedUp        bool // failed, and holds a cut
 }
 
 func (t *try) end() int64 {

@@ -154,7 +154,7 @@ func (w *Watch) Result(q Query) Result {
 		r.Period = &ns
 	}
 	var rows []*hop
-	for _, i := range w.table.sorted() {
+	for _, i := range w.table.index.Sorted() {
 		h := w.table.hops[i]
 		h.settle()
 		if calls(h.Kind) || h.retries > 0 {
@@ -182,7 +182,7 @@ func mostRetried(list []Hop, most int) []Hop {
 		return cmp.Or(cmp.Compare(b.Rescue.Of, a.Rescue.Of), cmp.Compare(b.Attempts-b.Calls, a.Attempts-a.Calls), cmp.Compare(b.Attempts, a.Attempts))
 	})
 	order = order[:most]
-	slices.SortFunc(order, func(a, b Hop) int { return compareHops(a.Hop, b.Hop) })
+	slices.SortFunc(order, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
 	return order
 }
 
@@ -215,7 +215,7 @@ func (w *Watch) amplification() Amplification {
 		a.ObservedMax = &w.most
 	}
 	logged := 0
-	for _, i := range w.table.sorted() {
+	for _, i := range w.table.index.Sorted() {
 		h := w.table.hops[i]
 		if h.retries == 0 || !calls(h.Kind) {
 			continue

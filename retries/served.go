@@ -116,7 +116,7 @@ func compareCases(a, b Case) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Trace, b.Trace), compareHops(a.Hop, b.Hop),
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Trace, b.Trace), a.Hop.Compare(b.Hop),
 		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Executions, b.Executions))
 }
 

@@ -1,20 +1,15 @@
 package retries
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
 // table numbers hops and holds what is known of each.
 type table struct {
+	index    spans.HopIndex
 	hops     []*hop
-	index    map[spans.Hop]int32
 	timeouts map[string]int64 // configured, ns
-	theirs   *spans.Hop       // first of the hops that known translates
-	known    []int32          // number + 1
 }
 
 // hop is what one hop's attempts add up to. Samples come into being with their
@@ -55,61 +50,34 @@ func (r *rescued) add(o rescued) { r.n, r.completed = r.n+o.n, r.completed+o.com
 // with the last of them.
 const ordinals = 4
 
-func newTable(timeouts map[string]int64) table {
-	return table{index: map[spans.Hop]int32{}, timeouts: timeouts}
-}
-
 // number returns the number of a hop.
 func (t *table) number(h spans.Hop) int32 {
-	i, ok := t.index[h]
-	if !ok {
-		i = int32(len(t.hops))
-		t.index[h] = i
-		t.hops = append(t.hops, &hop{Hop: h, timeout: t.timeouts[h.Name]})
-	}
+	i := t.index.Number(h)
+	t.describe()
 	return i
 }
 
-// use makes at translate the numbers of a list of hops, which only grows while it
-// is the same one.
-func (t *table) use(hops []spans.Hop) {
-	if len(hops) > 0 && t.theirs != &hops[0] {
-		t.theirs, t.known = &hops[0], t.known[:0]
-	}
-	for len(t.known) < len(hops) {
-		t.known = append(t.known, 0)
-	}
-}
-
+// at returns the number of hop i of a source's list.
 func (t *table) at(hops []spans.Hop, i int32) int32 {
-	if t.known[i] == 0 {
-		t.known[i] = t.number(hops[i]) + 1
+	n := t.index.Translate(hops, i)
+	if int(n) >= len(t.hops) {
+		t.describe()
 	}
-	return t.known[i] - 1
+	return n
 }
 
-// numbersOf returns the numbers that the hops of another table have in this one.
-func (t *table) numbersOf(hops []*hop) []int32 {
-	list := make([]int32, len(hops))
-	for i, h := range hops {
-		list[i] = t.number(h.Hop)
+// describe makes room for what becomes known of new hops.
+func (t *table) describe() {
+	for _, h := range t.index.Hops()[len(t.hops):] {
+		t.hops = append(t.hops, &hop{Hop: h, timeout: t.timeouts[h.Name]})
 	}
-	return list
 }
 
-// sorted returns the numbers of all hops by name, then kind.
-func (t *table) sorted() []int32 {
-	list := make([]int32, len(t.hops))
-	for i := range list {
-		list[i] = int32(i)
-	}
-	slices.SortFunc(list, func(a, b int32) int { return compareHops(t.hops[a].Hop, t.hops[b].Hop) })
-	return list
-}
-
-func compareHops(a, b spans.Hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.String(), b.Kind.String()),
-		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation))
+// merge returns the numbers that the hops of another table have in this one.
+func (t *table) merge(o *table) []int32 {
+	numbers := t.index.Merge(&o.index)
+	t.describe()
+	return numbers
 }
 
 // sample returns a sample that comes into being when it is first asked for.

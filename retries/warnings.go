@@ -7,7 +7,6 @@ import (
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
-	"github.com/tailscope/tailscope/spans"
 )
 
 // warnings are what to know of a result, of all hops, also those not listed.
@@ -80,7 +79,7 @@ func ofRatio(r *Result, say sayer) {
 }
 
 func ofHop(h *Hop, say sayer) {
-	name := hopText(h.Hop)
+	name := h.Hop.String()
 	if h.Rescue.Verdict == SameSlowness {
 		say("same_slowness", "%s: retries of cut attempts meet the same slowness, %d of %d calls were rescued", name, h.Rescue.N, h.Rescue.Of)
 	}
@@ -124,11 +123,3 @@ func ofMoments(r *Result, say sayer) {
 }
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
-
-// hopText is a hop with its kind.
-func hopText(h spans.Hop) string {
-	if h.Kind == spans.NoKind {
-		return h.Name
-	}
-	return h.Name + " (" + h.Kind.String() + ")"
-}

@@ -1,7 +1,6 @@
 package retries
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -18,11 +17,6 @@ type Config struct {
 	Timeouts     map[string]int64
 	FailedAtWall bool
 	Limit        int // most calls to list that were executed twice
-	// Memory is in bytes, for the lines of hop logs that one watch holds until their
-	// chains are whole; 0 sets no limit. Beyond it they go to a file in TempDir, ""
-	// being the system's folder.
-	Memory  int64
-	TempDir string
 }
 
 // Watch collects what attempts tell. Not safe for concurrent use: each worker has
@@ -30,7 +24,6 @@ type Config struct {
 type Watch struct {
 	config  Config
 	table   table
-	lines   lineStore
 	minutes minutes
 	moments quantile.Sample // at which retries began, once for a trace
 	twice   quantile.Sample // of these, those of traces with a retry in the next moment too
@@ -39,12 +32,8 @@ type Watch struct {
 	cases   []Case
 	counts  counts
 
-	lastRaw []byte // the id seen last, and what it is
-	lastID  spans.TraceID
-
 	// Room for one trace, used again for the next.
 	tries  []try
-	cuts   []try
 	ended  []int32
 	next   []int32
 	call   []int32
@@ -61,27 +50,22 @@ type counts struct {
 
 // NewWatch returns an empty watch.
 func NewWatch(c Config) *Watch {
-	return &Watch{config: c, table: newTable(c.Timeouts), lines: lineStore{memory: c.Memory, folder: c.TempDir}, edges: map[[2]int32]struct{}{}}
+	return &Watch{config: c, table: table{timeouts: c.Timeouts}, edges: map[[2]int32]struct{}{}}
 }
 
-// AddLines counts the attempts of a batch of a hop log with the columns Traces and
-// Starts, and keeps those that gave up, may have, or are retries; the batch stays
-// the caller's. An error is one of writing the file.
-func (w *Watch) AddLines(b *spans.Batch) error {
-	w.table.use(b.Hops)
+// AddBatch counts the attempts of a batch of a hop log with the columns Traces and
+// Starts; the calls that they make come by AddChain. There is no error.
+func (w *Watch) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		w.counts.lines++
 		if w.countPlain(b, i) {
 			continue
 		}
 		t, known := w.lineAt(b, i)
-		if !known || !t.gaveUp() && !t.retry && !t.suspect {
-			w.countTry(&t, known)
-			continue
+		if known && b.Trace(i) == nil {
+			w.judgeLone(&t)
 		}
-		if err := w.addLine(t, b.Trace(i)); err != nil {
-			return err
-		}
+		w.countTry(&t, known)
 	}
 	return nil
 }
@@ -119,23 +103,15 @@ func (w *Watch) lineAt(b *spans.Batch, i int) (t try, known bool) {
 	return t, known
 }
 
-// addLine counts a line and keeps it for its chain. A line without one is judged
-// by itself.
-func (w *Watch) addLine(t try, chain []byte) error {
-	h := w.table.hops[t.hop]
-	if chain != nil {
-		w.countTry(&t, true)
-		return w.lines.add(w.idOf(chain), t)
-	}
-	w.cutAtWall(&t)
-	w.countTry(&t, true)
+// judgeLone judges a line without a chain by itself.
+func (w *Watch) judgeLone(t *try) {
+	w.cutAtWall(t)
 	if t.suspect && !t.retry {
-		h.loneSuspects++
+		w.table.hops[t.hop].loneSuspects++
 	}
 	if t.gaveUp() || t.retry {
 		w.counts.lone++
 	}
-	return nil
 }
 
 // cutAtWall makes a failure without a kind at its configured timeout a cut.
@@ -145,15 +121,6 @@ func (w *Watch) cutAtWall(t *try) bool {
 	}
 	t.cut(spans.Own)
 	return true
-}
-
-// idOf reads an id; lines of a chain often come together.
-func (w *Watch) idOf(raw []byte) spans.TraceID {
-	if w.lastRaw == nil || !bytes.Equal(raw, w.lastRaw) {
-		w.lastRaw = append(w.lastRaw[:0], raw...)
-		w.lastID, _ = spans.ParseTraceID(raw)
-	}
-	return w.lastID
 }
 
 // countTry counts an attempt by how it ended, and its minute.
@@ -184,10 +151,40 @@ func (w *Watch) countTry(t *try, known bool) {
 // them is not tried again by itself.
 func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer }
 
-// Add looks at a whole trace whose retries and cuts from below are marked. It
+// AddChain looks at the calls of a chain of a hop log that gave up or were retried,
+// with all its lines or only those that gave up, may have been cut, or are retries.
+// Cuts from below are marked. It comes after all batches of all watches.
+func (w *Watch) AddChain(c *spans.Chain) {
+	w.tries = w.tries[:0]
+	for i := range c.Attempts {
+		if a := &c.Attempts[i]; a.GaveUp() || a.Retry || a.MayBeCut {
+			w.tries = append(w.tries, w.tryOfAttempt(c, a))
+		}
+	}
+	if len(w.tries) == 0 {
+		return
+	}
+	slices.SortFunc(w.tries, compareTries)
+	w.judge()
+	w.linkByHop()
+	w.addCalls()
+}
+
+// tryOfAttempt takes an attempt as its line has it.
+func (w *Watch) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
+	t := try{
+		start: a.Start, duration: a.Duration, hop: w.table.at(c.Hops, a.Hop), span: -1, of: -1,
+		outcome: a.Outcome, cutBy: a.CutBy, failure: a.Failure, timed: a.Timed, retry: a.Retry, suspect: a.MayBeCut,
+	}
+	if t.passedUp = a.PassedUp(); t.passedUp {
+		t.outcome, t.cutBy = spans.Failed, spans.NotCut
+	}
+	return t
+}
+
+// AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Watch) Add(t *spans.Trace) {
-	w.table.use(t.Hops)
+func (w *Watch) AddTrace(t *spans.Trace) {
 	w.counts.traces++
 	w.most = max(w.most, 1)
 	w.countSpans(t)
@@ -245,9 +242,9 @@ func (w *Watch) linkSiblings(t *spans.Trace) {
 	}
 }
 
-// Merge moves what o collected into w. Chains comes before it.
+// Merge moves what o collected into w.
 func (w *Watch) Merge(o *Watch) {
-	numbers := w.table.numbersOf(o.table.hops)
+	numbers := w.table.merge(&o.table)
 	for i, h := range o.table.hops {
 		w.table.hops[numbers[i]].merge(h, numbers)
 	}

@@ -55,9 +55,9 @@ type chosen struct {
 	troubled  int64           // traces in which anything failed or was cut
 }
 
-// Add looks at a whole trace, whose cuts from below are passed up already, and
+// AddTrace looks at a whole trace, whose cuts from below are passed up already, and
 // returns its weight as WeightOf does. It keeps nothing of the trace.
-func (w *Watch) Add(t *spans.Trace) float64 {
+func (w *Watch) AddTrace(t *spans.Trace) float64 {
 	weight, disagree := WeightOf(t)
 	w.traces++
 	if weight > 0 {

@@ -1,5 +1,7 @@
 package spans
 
+import "cmp"
+
 // Kind is the kind of a span; hop logs have none.
 type Kind uint8
 
@@ -22,6 +24,21 @@ type Hop struct {
 	Name               string
 	Service, Operation string // empty where the input has only a name
 	Kind               Kind
+}
+
+// String gives the name, and the kind where there is one.
+func (h Hop) String() string {
+	if h.Kind == NoKind {
+		return h.Name
+	}
+	return h.Name + " (" + h.Kind.String() + ")"
+}
+
+// Compare orders hops as reports list them: by name, then by the word for their
+// kind.
+func (h Hop) Compare(o Hop) int {
+	return cmp.Or(cmp.Compare(h.Name, o.Name), cmp.Compare(h.Kind.String(), o.Kind.String()),
+		cmp.Compare(h.Service, o.Service), cmp.Compare(h.Operation, o.Operation))
 }
 
 // Ties are properties of a span's tie to its parent, and of the span itself

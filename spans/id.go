@@ -26,6 +26,18 @@ func (s SpanID) String() string { return fmt.Sprintf("%016x", uint64(s)) }
 // IsZero reports whether the id is all zeros, which is no id.
 func (t TraceID) IsZero() bool { return t == TraceID{} }
 
+// Hash mixes all bits of an id.
+func (t TraceID) Hash() uint64 {
+	h := (t.Hi ^ bits.RotateLeft64(t.Lo, 27)) * 0x9e3779b97f4a7c15
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	return h ^ h>>29
+}
+
+// Group puts traces and chains into groups by their ids, so that which of them are
+// drawn together, where they are resampled, depends on nothing else.
+func (t TraceID) Group() uint16 { return uint16(t.Hash() >> 48) }
+
 // ParseTraceID reads a trace id as written in JSON. opaque tells that it is no
 // number, so that its text must be kept to print it.
 func ParseTraceID(text []byte) (id TraceID, opaque bool) {

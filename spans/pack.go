@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"github.com/tailscope/tailscope/internal/records"
 )
 
 // A fragment is spans of one trace that came together, packed: about 35 bytes a
@@ -72,10 +74,10 @@ func (p *packer) add(s *Span, text []byte) {
 	}
 	w := lanes{b: p.b[:cap(p.b)], at: len(p.b) + 4}
 	old := &p.before
-	w.put(zigzag(s.Start - old.Start))
+	w.put(records.Zigzag(s.Start - old.Start))
 	w.put(uint64(s.Duration))
-	w.put(zigzag(s.Line - old.Line))
-	w.put(zigzag(s.Offset - old.Offset))
+	w.put(records.Zigzag(s.Line - old.Line))
+	w.put(records.Zigzag(s.Offset - old.Offset))
 	w.put(uint64(uint32(s.Hop)))
 	w.put(uint64(uint32(s.Host)) | uint64(uint32(s.Instance))<<32) // most have none
 	w.put(s.bytes() ^ old.bytes())
@@ -104,7 +106,7 @@ func (p *packer) rare(w *lanes, s *Span) uint32 {
 	at := w.at
 	w.at, w.widths, w.lane = w.at+4, 0, 0
 	w.put(uint64(s.Timeout))
-	w.put(zigzag(s.Shift))
+	w.put(records.Zigzag(s.Shift))
 	w.put(weight)
 	w.put(uint64(uint32(s.Stratum ^ old.Stratum)))
 	w.put(uint64(uint32(s.File ^ old.File)))
@@ -145,10 +147,6 @@ func (w *lanes) full(v uint64) {
 	binary.LittleEndian.PutUint64(w.b[w.at:], v)
 	w.at += 8
 }
-
-func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
-
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
 // bytes are a span's fields of one byte, those that change most lowest.
 func (s *Span) bytes() uint64 {
@@ -203,10 +201,10 @@ func (u *unpacker) take(n int) []byte {
 func (u *unpacker) next(s *Span) (text []byte) {
 	old := &u.before
 	control := u.word()
-	s.Start = old.Start + unzigzag(u.lane(control))
+	s.Start = old.Start + records.Unzigzag(u.lane(control))
 	s.Duration = int64(u.lane(control >> 4))
-	s.Line = old.Line + unzigzag(u.lane(control>>8))
-	s.Offset = old.Offset + unzigzag(u.lane(control>>12))
+	s.Line = old.Line + records.Unzigzag(u.lane(control>>8))
+	s.Offset = old.Offset + records.Unzigzag(u.lane(control>>12))
 	s.Hop = int32(u.lane(control >> 16))
 	places := u.lane(control >> 20)
 	s.Host, s.Instance = int32(places), int32(places>>32)
@@ -227,7 +225,7 @@ func (u *unpacker) next(s *Span) (text []byte) {
 func (u *unpacker) rare(s *Span) {
 	widths := u.word()
 	s.Timeout = int64(u.lane(widths))
-	s.Shift = unzigzag(u.lane(widths >> 4))
+	s.Shift = records.Unzigzag(u.lane(widths >> 4))
 	s.Weight = math.Float64frombits(math.Float64bits(s.Weight) ^ u.lane(widths>>8))
 	s.Stratum ^= int32(u.lane(widths >> 12))
 	s.File ^= int32(u.lane(widths >> 16))

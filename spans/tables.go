@@ -117,7 +117,7 @@ func mergeTables(all []*tables) (tables, []renaming) {
 		merged.strata.list = append(merged.strata.list, t.strata.list...)
 		merged.instances.list = append(merged.instances.list, t.instances.list...)
 	}
-	merged.hops.sort(compareHops)
+	merged.hops.sort(Hop.Compare)
 	merged.hosts.sort(cmp.Compare[string])
 	merged.strata.sort(cmp.Compare[string])
 	merged.instances.sort(cmp.Compare[string])
@@ -146,8 +146,4 @@ func (t *table[K]) places(part *table[K]) []int32 {
 		list[i] = t.index[k]
 	}
 	return list
-}
-
-func compareHops(a, b Hop) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Kind, b.Kind))
 }

@@ -177,6 +177,7 @@ type workspace struct {
 	candidates []int32
 	cut        []bool
 	nesting    Nesting
+	chain      Chain
 }
 
 // located is where the span with an id stands.

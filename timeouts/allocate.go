@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/durations"
 )
 
 // allocate hands the entry budget down the calls of the entry with most requests:
@@ -169,7 +170,7 @@ func (l *largest) under(n *callgraph.Node) {
 			l.consider(k, times(inRow, l.grantOf(k).need.ns))
 			continue
 		}
-		l.consider(k, times(inRow, plus(l.grantOf(k).own.ns, l.grantOf(k).rest.ns)))
+		l.consider(k, times(inRow, durations.Sum(l.grantOf(k).own.ns, l.grantOf(k).rest.ns)))
 		l.under(l.nodes[k])
 	}
 }

@@ -189,7 +189,7 @@ func (a *adviser) retryOf(n *callgraph.Node) retry {
 	}
 	deep := a.grantOf(at)
 	what := fmt.Sprintf("%s of %s", retriesText(deep.tries), at.name)
-	return retry{what: what, ns: g.spare, one: plus(deep.perTry.ns, a.backoffs(at, 1)), tries: deep.tries}
+	return retry{what: what, ns: g.spare, one: durations.Sum(deep.perTry.ns, a.backoffs(at, 1)), tries: deep.tries}
 }
 
 func retriesText(n uint64) string {
@@ -261,7 +261,7 @@ func (a *adviser) inversion(parent, child key) (Inversion, bool) {
 	if outer.Timeout == nil || inner.Timeout == nil {
 		slack = inner.To / 50
 	}
-	return Inversion{parent.name, parent.kind, child.name, child.kind, outer.To, inner.To}, outer.To <= plus(inner.To, slack)
+	return Inversion{parent.name, parent.kind, child.name, child.kind, outer.To, inner.To}, outer.To <= durations.Sum(inner.To, slack)
 }
 
 // planSteps writes the roll-out, with the figures of the advice.

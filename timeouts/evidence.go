@@ -174,10 +174,10 @@ func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 // twice is twice the timeout that cuts a row today, 0 where nothing was cut.
 func (a *adviser) twice(row *buckets.Result) (int64, string) {
 	if wall, known := row.MainWall(); known {
-		return max(a.Floor, roundUp(plus(wall.To, wall.To))), "twice today's timeout"
+		return max(a.Floor, roundUp(durations.Sum(wall.To, wall.To))), "twice today's timeout"
 	}
 	if cut := row.Truncated.First; cut.N > 0 {
-		return max(a.Floor, roundUp(plus(cut.Max, cut.Max))), "twice the longest attempt that was cut"
+		return max(a.Floor, roundUp(durations.Sum(cut.Max, cut.Max))), "twice the longest attempt that was cut"
 	}
 	return 0, ""
 }

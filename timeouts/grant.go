@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -17,7 +18,7 @@ type amount struct {
 
 // and is the sum of two amounts.
 func (a amount) and(b amount) amount {
-	return amount{plus(a.ns, b.ns), weaker(a.evidence, b.evidence), a.missing || b.missing}
+	return amount{durations.Sum(a.ns, b.ns), weaker(a.evidence, b.evidence), a.missing || b.missing}
 }
 
 // longest is the longer of two amounts, which stands on both.
@@ -82,7 +83,7 @@ func (a *adviser) workOut(k key, g *grant) {
 		g.need = fixed.and(below.need).stepped()
 		g.perTry = g.need
 		if g.inside && g.tries == 0 {
-			g.below.ns = plus(g.below.ns, below.spare)
+			g.below.ns = durations.Sum(g.below.ns, below.spare)
 			g.perTry = fixed.and(g.below).stepped()
 			g.spare = g.perTry.ns - g.need.ns
 		}
@@ -91,7 +92,7 @@ func (a *adviser) workOut(k key, g *grant) {
 		g.perTry = g.need
 	}
 	if g.tries > 0 {
-		g.spare = plus(times(g.tries, g.perTry.ns), a.backoffs(k, g.tries))
+		g.spare = durations.Sum(times(g.tries, g.perTry.ns), a.backoffs(k, g.tries))
 	}
 }
 
@@ -154,7 +155,7 @@ func (a *adviser) mayCoincide(n *callgraph.Node, group []int) bool {
 // mostly come side by side, the longest is too short.
 func (a *adviser) restOf(k key, n *callgraph.Node, own amount, below sum) amount {
 	evidence, bound := a.wholeBound(k, n)
-	if over, has := a.over(bound), plus(plus(own.ns, below.need.ns), below.spare); rank[evidence] >= rank[Identified] && over > has {
+	if over, has := a.over(bound), durations.Sum(durations.Sum(own.ns, below.need.ns), below.spare); rank[evidence] >= rank[Identified] && over > has {
 		return amount{ns: over - has, evidence: evidence}
 	}
 	return amount{evidence: Certified}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -112,7 +113,7 @@ func (s Settings) from(bound int64) int64 { return max(roundUp(s.over(bound)), s
 
 // over returns a bound with its headroom.
 func (s Settings) over(bound int64) int64 {
-	return max(s.Headroom.Of(bound), plus(bound, s.Allowance))
+	return max(s.Headroom.Of(bound), durations.Sum(bound, s.Allowance))
 }
 
 // steps are the numbers that a timeout may have, in tenths of a power of ten.
@@ -135,9 +136,6 @@ func roundUp(ns int64) int64 {
 		}
 	}
 }
-
-// plus returns a + b, which are not negative, at most the largest int64.
-func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 
 // times returns n times ns, at most the largest int64.
 func times(n uint64, ns int64) int64 {

@@ -46,23 +46,22 @@ type analysis struct {
 	owner            *attribution.Watch // the same
 	retries          *retries.Watch     // the same
 	calls            *callgraph.Watch   // the same
+
+	traces *spans.Collector
+	chains *spans.ChainCollector
 }
 
 func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	a := &analysis{set: buckets.NewClasses(c), watch: new(sampling.Watch)}
-	needs, owner := p.sections.needs(), p.owner.watch
+	needs := p.sections.needs()
 	if needs.has(sectionTimeouts) {
 		a.calls = callgraph.NewWatch(p.calls)
-		owner.EachChain = a.addChain
-		if p.infer { // then chains come as traces, and their attempts are bound already
-			owner.EachChain = a.calls.AddChain
-		}
 	}
 	if needs.has(sectionOrphans) {
 		a.orphans = orphans.NewWatch(p.orphans)
 	}
 	if needs.has(sectionOwner) {
-		a.owner = attribution.NewWatch(owner)
+		a.owner = attribution.NewWatch()
 	}
 	if needs.has(sectionRetries) {
 		a.retries = retries.NewWatch(p.retries)
@@ -70,10 +69,65 @@ func (p *plan) newAnalysis(c buckets.Config) *analysis {
 	return a
 }
 
+// keep is what all that was asked for needs of the lines of hop logs.
+func (p *plan) keep() spans.Keep {
+	switch needs := p.sections.needs(); {
+	case needs.has(sectionOwner):
+		return spans.KeepAll
+	case needs.has(sectionRetries):
+		return spans.KeepRetried
+	}
+	return spans.KeepNone
+}
+
+// chainConfig is what the chains of hop logs are kept with: with half of --memory
+// where all lines are, a quarter where few are.
+func (p *plan) chainConfig() spans.ChainConfig {
+	c := spans.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	if c.Keep == spans.KeepAll {
+		c.Memory = p.memory / 2
+	}
+	if p.sections.needs().has(sectionRetries) {
+		c.CutFrom = func(h spans.Hop) int64 { return buckets.WallFrom(p.timeouts[h.Name]) }
+	}
+	return c
+}
+
+// addLines looks at a batch of a hop log, and keeps what chains need of it.
+func (a *analysis) addLines(b *spans.Batch) error {
+	if err := a.set.AddBatch(b); err != nil {
+		return err
+	}
+	if a.owner != nil {
+		if err := a.owner.AddBatch(b); err != nil {
+			return err
+		}
+	}
+	if a.retries != nil {
+		if err := a.retries.AddBatch(b); err != nil {
+			return err
+		}
+	}
+	if a.calls != nil {
+		if err := a.calls.AddBatch(b); err != nil {
+			return err
+		}
+	}
+	return a.chains.AddBatch(b)
+}
+
 // addChain looks at a chain of a hop log.
-func (a *analysis) addChain(hops []spans.Hop, chain []spans.Attempt) {
-	a.calls.AddChain(hops, chain)
-	a.set.BindChain(hops, chain)
+func (a *analysis) addChain(c *spans.Chain) {
+	if a.owner != nil {
+		a.owner.AddChain(c)
+	}
+	if a.retries != nil {
+		a.retries.AddChain(c)
+	}
+	if a.calls != nil {
+		a.calls.AddChain(c)
+		a.set.AddChain(c)
+	}
 }
 
 // err returns the first error of the files that hold what memory does not.
@@ -109,16 +163,16 @@ func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	}
 	a.set.AddTrace(t, a.weigh(p, t, ofLog))
 	if a.orphans != nil {
-		a.orphans.Add(t)
+		a.orphans.AddTrace(t)
 	}
 	if a.owner != nil {
-		a.owner.Add(t)
+		a.owner.AddTrace(t)
 	}
 	if a.retries != nil {
-		a.retries.Add(t)
+		a.retries.AddTrace(t)
 	}
 	if a.calls != nil {
-		a.calls.Add(t)
+		a.calls.AddTrace(t)
 	}
 }
 
@@ -138,7 +192,7 @@ func (a *analysis) weigh(p *plan, t *spans.Trace, ofLog bool) float64 {
 	if ofLog {
 		return 0
 	}
-	weight := a.watch.Add(t)
+	weight := a.watch.AddTrace(t)
 	if !p.sampling.ReadsWeights() {
 		return 0
 	}

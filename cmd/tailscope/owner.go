@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/attribution"
-	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/sampling"
 )
@@ -43,15 +42,11 @@ func (o *options) ownerFlags(f *pflag.FlagSet) {
 
 // ownerPlan is what was asked for of the owner's section.
 type ownerPlan struct {
-	watch    attribution.Config
 	tailFrom quantile.P
 }
 
 // planOwner checks the flags of ownerFlags.
 func (o *options) planOwner(p *plan) error {
-	p.owner.watch = attribution.Config{
-		Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir, PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow),
-	}
 	if !p.sections.has(sectionOwner) {
 		return nil
 	}
@@ -85,15 +80,4 @@ func (p *plan) ownerQuery(v sampling.Verdict) attribution.Query {
 		Quantiles: p.quantiles, TailFrom: p.owner.tailFrom, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted,
 	}
-}
-
-// owners are the watches of all workers, none where nobody asked.
-func owners(found []*analysis) []*attribution.Watch {
-	var list []*attribution.Watch
-	for _, a := range found {
-		if a.owner != nil {
-			list = append(list, a.owner)
-		}
-	}
-	return list
 }

@@ -46,7 +46,6 @@ func (o *options) retryFlags(f *pflag.FlagSet) {
 func (o *options) planRetries(p *plan) error {
 	p.retries = retries.Config{
 		WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
-		Memory: p.memory / 4 / int64(max(1, o.jobs)), TempDir: o.tempDir,
 	}
 	return nil
 }
@@ -57,15 +56,4 @@ func (p *plan) retriesQuery(v sampling.Verdict, hops []buckets.Result, completed
 		Completed: func(h spans.Hop) quantile.Union { return completed[h] },
 		Biased:    v.Kind == sampling.Biased, Weighted: v.Weighted,
 	}
-}
-
-// retryWatches are the watches of all workers, none where nobody asked.
-func retryWatches(found []*analysis) []*retries.Watch {
-	var list []*retries.Watch
-	for _, a := range found {
-		if a.retries != nil {
-			list = append(list, a.retries)
-		}
-	}
-	return list
 }

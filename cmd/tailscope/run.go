@@ -11,11 +11,9 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -77,6 +75,7 @@ type pipeline struct {
 	found   []*analysis // of each worker
 	kept    bool        // what they found was merged and handed on
 	traces  *spans.Assembler
+	chains  *spans.ChainStore
 	opened  int32 // files so far
 }
 
@@ -98,6 +97,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 		events: make(chan event, 4*p.jobs),
 	}
 	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
+	l.chains = spans.NewChainStore(p.chainConfig())
 	defer l.stop(cancel)
 	config := buckets.NewConfig(p.timeouts)
 	config.MaxWeights = sampling.MaxWeights
@@ -106,8 +106,8 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	for i := range p.jobs {
 		one := p.newAnalysis(config)
 		l.found = append(l.found, one)
-		traces := l.traces.Worker(i)
-		l.workers.Go(func() { l.work(one, traces) })
+		one.traces, one.chains = l.traces.Worker(i), l.chains.Worker(i)
+		l.workers.Go(func() { l.work(one) })
 	}
 	go func() {
 		l.readAll()
@@ -174,14 +174,14 @@ func (l *pipeline) send(e event) {
 	}
 }
 
-// work decodes chunks: attempts go straight into the worker's set, spans wait
-// until their trace is whole.
-func (l *pipeline) work(a *analysis, traces *spans.Collector) {
+// work decodes chunks: attempts go straight into the worker's set, and spans, and
+// lines of chains, wait until their trace or chain is whole.
+func (l *pipeline) work(a *analysis) {
 	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		defer b.Release()
-		if err := a.count(b, traces); err != nil {
+		if err := a.addBatch(b); err != nil {
 			l.send(event{err: err})
 		}
 	}
@@ -197,26 +197,12 @@ func (l *pipeline) work(a *analysis, traces *spans.Collector) {
 // field with a name for every request would fill the memory.
 const mostHops = 500_000
 
-func (a *analysis) count(b *spans.Batch, traces *spans.Collector) error {
+func (a *analysis) addBatch(b *spans.Batch) error {
 	if b.Linked() {
-		return traces.Add(b)
+		return a.traces.Add(b)
 	}
-	a.set.Add(b)
-	if err := a.set.Err(); err != nil {
+	if err := a.addLines(b); err != nil {
 		return err
-	}
-	if a.owner != nil {
-		if err := a.owner.AddLines(b); err != nil {
-			return err
-		}
-	}
-	if a.retries != nil {
-		if err := a.retries.AddLines(b); err != nil {
-			return err
-		}
-	}
-	if a.calls != nil {
-		a.calls.AddLines(b)
 	}
 	if n := a.set.Hops(); n > mostHops {
 		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
@@ -252,18 +238,21 @@ func (l *pipeline) stop(cancel func()) {
 			one.close()
 		}
 	}
-	for _, w := range owners(l.found) {
-		_ = w.Close()
-	}
-	for _, w := range retryWatches(l.found) {
-		_ = w.Close()
-	}
+	_ = l.chains.Close()
 }
 
-// visitTraces looks at every trace, once all its spans are there.
-func (l *pipeline) visitTraces() error {
-	return l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
+// visit looks at every trace and at every chain of hop logs, once all of them is
+// there.
+func (l *pipeline) visit() error {
+	err := l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
 		l.found[worker].addTrace(l.plan, t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.chains.Each(l.ctx, len(l.found), func(worker int, c *spans.Chain) error {
+		l.found[worker].addChain(c)
 		return nil
 	})
 }
@@ -274,7 +263,7 @@ func (p *plan) columns() spans.Columns {
 	if p.strata {
 		c |= spans.Strata
 	}
-	if p.sections.needs()&(sectionOwner|sectionRetries) != 0 {
+	if p.keep() != spans.KeepNone {
 		c |= spans.Traces | spans.Starts
 	}
 	if p.sections.has(sectionOwner) {
@@ -296,13 +285,7 @@ func (l *pipeline) collect() (*found, error) {
 	if err := l.drain(f, rejects); err != nil {
 		return nil, err
 	}
-	if err := l.visitTraces(); err != nil {
-		return nil, err
-	}
-	if err := attribution.Chains(l.ctx, owners(l.found)); err != nil {
-		return nil, err
-	}
-	if err := retries.Chains(l.ctx, retryWatches(l.found)); err != nil {
+	if err := l.visit(); err != nil {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()

@@ -1,7 +1,8 @@
-// Package durations writes nanoseconds for people, exactly.
+// Package durations writes nanoseconds for people, exactly, and adds them up.
 package durations
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,10 @@ type Unit struct {
 
 // Units lists the units from the smallest to the largest.
 var Units = [...]Unit{{"ns", 0, 1}, {"µs", 3, 1e3}, {"ms", 6, 1e6}, {"s", 9, 1e9}}
+
+// Sum returns a + b, which are not negative, at most the largest int64. Sums that
+// end there still do not depend on the order of what they add up.
+func Sum(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 
 // UnitOf returns the largest unit that fits once into ns, whatever its sign; ns
 // for 0.

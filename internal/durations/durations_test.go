@@ -66,3 +66,9 @@ func TestTextReadsBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestSumsEndAtTheLargestNumber(t *testing.T) {
+	if Sum(math.MaxInt64-1, 5) != math.MaxInt64 || Sum(2, 3) != 5 {
+		t.Error("sums are wrong")
+	}
+}

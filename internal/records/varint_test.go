@@ -1,4 +1,4 @@
-package attribution
+package records
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ func TestNumbersAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 		list = append(list, 1<<bit-1, 1<<bit, 1<<bit+1)
 	}
 	for _, v := range append(list, math.MaxUint64) {
-		b := appendUvarint([]byte{9}, v)
+		b := Append([]byte{9}, v)
 		if want := binary.AppendUvarint([]byte{9}, v); !bytes.Equal(b, want) {
 			t.Errorf("%d: % x, want % x", v, b, want)
 		}
-		if got, rest := uvarint(append(b[1:], 7)); got != v || !bytes.Equal(rest, []byte{7}) {
+		if got, rest := Take(append(b[1:], 7)); got != v || !bytes.Equal(rest, []byte{7}) {
 			t.Errorf("%d comes back as %d before % x", v, got, rest)
 		}
 		for _, near := range []int64{int64(v), -int64(v)} {
-			if got := unzigzag(zigzag(near)); got != near {
+			if got := Unzigzag(Zigzag(near)); got != near {
 				t.Errorf("%d comes back as %d", near, got)
 			}
 		}

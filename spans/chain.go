@@ -1,0 +1,136 @@
+package spans
+
+import "slices"
+
+// Chain is the attempts of a hop log that have one id. Whoever is given a chain may
+// keep nothing of it but the names.
+type Chain struct {
+	Hops      []Hop    // of all chains, sorted
+	Instances []string // of all chains, sorted; the first is none
+	// Attempts are sorted by their starts, of those that start together the longer
+	// one first. What a chain is too long for, or has no times for, has no parents.
+	Attempts []Attempt
+	Timed    bool // every start is known
+	Group    uint16
+
+	run   *chainRun // that the name is of
+	trace *Trace    // the same, for a chain that came as a trace
+	cuts  []cut
+}
+
+// cut is an attempt that was cut.
+type cut struct {
+	hop int32
+	ran Interval
+}
+
+// Name returns the chain's id as it was written.
+func (c *Chain) Name() string {
+	switch {
+	case c.trace != nil:
+		return c.trace.Name()
+	case c.run != nil:
+		return c.run.name()
+	}
+	return ""
+}
+
+// TooLong reports whether there are more attempts than can be nested: an id of so
+// many is none of a request.
+func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }
+
+// passUpCuts makes failed attempts that hold a cut one of another hop cut from
+// below: they failed because a call under them was cut.
+func (c *Chain) passUpCuts() {
+	c.findCuts()
+	if len(c.cuts) == 0 || len(c.cuts) > MostCuts {
+		return
+	}
+	for i := range c.Attempts {
+		if a := &c.Attempts[i]; a.Outcome == Failed && a.holdsAny(c.cuts) {
+			a.Outcome, a.CutBy = Truncated, Below
+		}
+	}
+}
+
+// findCuts copies the attempts that were cut, since others become so.
+func (c *Chain) findCuts() {
+	c.cuts = c.cuts[:0]
+	for i := range c.Attempts {
+		if a := &c.Attempts[i]; a.Outcome == Truncated && len(c.cuts) <= MostCuts {
+			c.cuts = append(c.cuts, cut{a.Hop, a.Ran()})
+		}
+	}
+}
+
+func (a *Attempt) holdsAny(cuts []cut) bool {
+	for i := range cuts {
+		if cuts[i].hop == a.Hop {
+			continue
+		}
+		if held, _ := a.Ran().Holds(cuts[i].ran); held {
+			return true
+		}
+	}
+	return false
+}
+
+// sort brings the attempts into their order, and sees whether all have times. Most
+// chains are short, and nearly sorted: one by one is faster then.
+func (c *Chain) sort() {
+	list := c.Attempts
+	c.Timed = true
+	for i := range list {
+		c.Timed = c.Timed && list[i].Timed
+	}
+	if len(list) > fewSpans {
+		slices.SortFunc(list, func(a, b Attempt) int { return compareAttempts(&a, &b) })
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		if ordered(&list[i-1], &list[i]) {
+			continue
+		}
+		one, k := list[i], i
+		for ; k > 0 && !ordered(&list[k-1], &one); k-- {
+			list[k] = list[k-1]
+		}
+		list[k] = one
+	}
+}
+
+func ordered(a, b *Attempt) bool {
+	return a.Start < b.Start || a.Start == b.Start && compareAttempts(a, b) <= 0
+}
+
+// nest finds what ran inside what, of attempts that are sorted.
+func (c *Chain) nest(n *Nesting) {
+	if len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
+		return
+	}
+	n.Begin()
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		a.Parent = n.Place(a.Hop, a.Start, a.End())
+	}
+}
+
+// Chain returns a trace that is a chain of a hop log as such, with the attempts of
+// which a duration is known. It is good until it is called again.
+func (t *Trace) Chain() *Chain {
+	c := &t.work.chain
+	c.Hops, c.Instances, c.Group, c.trace, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		if !s.Flags.Has(HasDuration) || s.Duration < 0 {
+			continue
+		}
+		c.Attempts = append(c.Attempts, Attempt{
+			Start: s.Start, Duration: s.Duration, Hop: s.Hop, Parent: -1, Instance: s.Instance, Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure,
+			Timed: s.Flags.Has(HasStart), Retry: s.Retry(),
+		})
+	}
+	c.sort()
+	c.nest(&t.work.nesting)
+	return c
+}

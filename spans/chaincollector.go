@@ -1,0 +1,195 @@
+package spans
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/tailscope/tailscope/internal/records"
+	"github.com/tailscope/tailscope/internal/spill"
+)
+
+// ChainCollector takes the batches of one worker goroutine. Lines of a chain often
+// come one behind the other: such a run is one record, with some 20 bytes for its
+// chain and 7 for each line.
+type ChainCollector struct {
+	config    ChainConfig
+	memory    int64
+	tables    *tables
+	renamings map[*Builder]*renaming // from a batch's tables to those of the worker
+	hops      []hopOfChains
+	sites     []site
+	siteIndex map[site]int32
+
+	parts [chainParts]chainPart
+	held  int64 // bytes in memory
+	file  *spill.File
+	run   runWriter
+}
+
+// site is a hop at an instance: what a line takes up as one number.
+type site struct{ hop, instance int32 }
+
+// hopOfChains is what a collector knows of a hop.
+type hopOfChains struct {
+	marked  bool
+	cutFrom int64 // as ChainConfig has it, math.MaxInt64 for none
+	// The site as which it was seen last, one more than the number.
+	instance, site int32
+}
+
+// chainPart has records in memory, and pieces of the file.
+type chainPart struct {
+	blocks  records.Blocks
+	spilled []spill.Piece
+	start   int64 // of the last run, in ns
+}
+
+func newChainCollector(c ChainConfig) *ChainCollector {
+	return &ChainCollector{
+		config: c, memory: c.Memory / int64(c.Workers), tables: newTables(), renamings: map[*Builder]*renaming{}, siteIndex: map[site]int32{},
+		file: spill.New(c.TempDir, "chains"),
+	}
+}
+
+// AddBatch takes over what it needs of a batch of a hop log with the columns Traces
+// and Starts, and Instances where those are wanted; the batch stays the caller's. An
+// error is one of writing the file.
+func (c *ChainCollector) AddBatch(b *Batch) error {
+	if c.config.Keep == KeepNone {
+		return nil
+	}
+	names := c.namesOf(b)
+	for i := range b.Len() {
+		hop := names.hops[b.Hop[i]]
+		mayBeCut := c.config.CutFrom != nil && c.mayBeCut(hop, b, i)
+		id := b.Trace(i)
+		if id != nil && b.HasDuration(i) && b.Duration[i] >= 0 && (c.config.Keep == KeepAll || mayBeCut || ofRetried(b, i)) {
+			c.add(id, b, i, c.siteOf(hop, instanceOf(names, b, i)), mayBeCut)
+		}
+	}
+	c.endRun()
+	if c.held > c.memory {
+		return c.spill()
+	}
+	return nil
+}
+
+// WithoutTrace is how many rows name no trace.
+func (t *Batch) WithoutTrace() int { return t.trace.NullN() }
+
+// ofRetried reports whether row i may belong to a call with retries.
+func ofRetried(b *Batch, i int) bool {
+	o := Outcome(b.Outcome[i])
+	return o == Truncated || o == Failed || b.Retry(i)
+}
+
+func instanceOf(names *renaming, b *Batch, i int) int32 {
+	if b.Instance == nil {
+		return 0
+	}
+	return at(names.instances, b.Instance[i])
+}
+
+func (c *ChainCollector) namesOf(b *Batch) *renaming {
+	r := c.renamings[b.Lineage]
+	if r == nil {
+		r = &renaming{}
+		c.renamings[b.Lineage] = r
+	}
+	c.tables.learn(r, b)
+	for _, h := range c.tables.hops.list[len(c.hops):] {
+		c.hops = append(c.hops, hopOfChains{cutFrom: c.cutFrom(h)})
+	}
+	return r
+}
+
+func (c *ChainCollector) cutFrom(h Hop) int64 {
+	if c.config.CutFrom != nil {
+		if ns := c.config.CutFrom(h); ns > 0 {
+			return ns
+		}
+	}
+	return math.MaxInt64
+}
+
+// mayBeCut reports whether row i completed for all that it says, and yet is as long
+// as its timeout. It notes whether the row says anything.
+func (c *ChainCollector) mayBeCut(hop int32, b *Batch, i int) bool {
+	h := &c.hops[hop]
+	if b.Marked(i) {
+		h.marked = true
+		return false
+	}
+	return h.cutFrom < math.MaxInt64 && Outcome(b.Outcome[i]) == Completed && b.HasDuration(i) && b.Duration[i] >= h.cutFrom
+}
+
+// siteOf returns the number of a hop at an instance.
+func (c *ChainCollector) siteOf(hop, instance int32) int32 {
+	h := &c.hops[hop]
+	if h.site > 0 && h.instance == instance {
+		return h.site - 1
+	}
+	s := site{hop, instance}
+	i, known := c.siteIndex[s]
+	if !known {
+		i = int32(len(c.sites))
+		c.siteIndex[s] = i
+		c.sites = append(c.sites, s)
+	}
+	h.instance, h.site = instance, i+1
+	return i
+}
+
+// renamed returns the sites in the numbers of other tables.
+func (c *ChainCollector) renamed(r *renaming) []site {
+	list := make([]site, len(c.sites))
+	for i, s := range c.sites {
+		list[i] = site{r.hops[s.hop], r.instances[s.instance]}
+	}
+	return list
+}
+
+// add writes a line into the record of its run.
+func (c *ChainCollector) add(id []byte, b *Batch, i int, site int32, mayBeCut bool) {
+	r := &c.run
+	if r.part == nil || !bytes.Equal(id, r.id) {
+		c.endRun()
+		r.begin(c, id)
+	}
+	r.line(b, i, site, mayBeCut)
+}
+
+// endRun puts the record that is being written where it belongs, if there is one.
+func (c *ChainCollector) endRun() {
+	r := &c.run
+	if r.part == nil {
+		return
+	}
+	r.bytes[r.flags] |= flagLast
+	c.held += int64(len(r.bytes))
+	r.part.blocks.Append(r.bytes)
+	r.part, r.id = nil, nil // the id is the batch's
+}
+
+// spill moves all lines to the file.
+func (c *ChainCollector) spill() error {
+	var together []byte
+	for i := range c.parts {
+		part := &c.parts[i]
+		together = together[:0]
+		for _, block := range part.blocks {
+			together = append(together, block...)
+		}
+		if len(together) == 0 {
+			continue
+		}
+		p, err := c.file.Write(together)
+		if err != nil {
+			return err
+		}
+		part.spilled = append(part.spilled, p)
+		part.blocks.Clear()
+	}
+	c.held = 0
+	return nil
+}

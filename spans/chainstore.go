@@ -1,0 +1,140 @@
+package spans
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Keep says which attempts of hop logs a ChainStore keeps.
+type Keep uint8
+
+const (
+	// KeepNone keeps nothing.
+	KeepNone Keep = iota
+	// KeepRetried keeps what retried calls are made of: attempts that gave up, that
+	// may have been cut, and retries. Nothing tells then what ran inside what.
+	KeepRetried
+	// KeepAll keeps all whose duration is known.
+	KeepAll
+)
+
+// ChainConfig says what a ChainStore keeps, and what it may use.
+type ChainConfig struct {
+	Keep Keep
+	// PassUpCuts makes a failed attempt that holds a cut one of another hop of its
+	// chain a cut from below.
+	PassUpCuts bool
+	// CutFrom returns how long, in ns, an attempt of a hop of which the source says
+	// nothing must be so that its configured timeout may have cut it, 0 for a hop
+	// without a timeout. It may be nil. Workers call it at the same time.
+	CutFrom func(Hop) int64
+	// Memory is in bytes, for all workers together, for attempts that wait for their
+	// chain to be whole; 0 sets no limit. What it does not hold goes to files in
+	// TempDir, "" being the system's folder. Besides, each worker of Each holds a
+	// 256th of everything.
+	Memory  int64
+	TempDir string
+	// Workers is how many ChainCollectors there are, at least 1.
+	Workers int
+}
+
+// chainParts is how many parts the chains are sorted into, by their ids. One part of
+// all collectors is put together at a time, by each worker.
+const chainParts = 256
+
+// ChainStore puts the chains of hop logs together, whose lines come in any order,
+// from several files and workers. Each worker adds to its ChainCollector; then Each
+// gives every chain once. Close must be called.
+type ChainStore struct {
+	config     ChainConfig
+	collectors []*ChainCollector
+	visited    bool
+}
+
+// NewChainStore returns an empty store.
+func NewChainStore(c ChainConfig) *ChainStore {
+	c.Workers = max(c.Workers, 1)
+	if c.Memory <= 0 {
+		c.Memory = math.MaxInt64
+	}
+	s := &ChainStore{config: c}
+	for range c.Workers {
+		s.collectors = append(s.collectors, newChainCollector(c))
+	}
+	return s
+}
+
+// Worker returns the collector of worker i of Workers.
+func (s *ChainStore) Worker(i int) *ChainCollector { return s.collectors[i] }
+
+// Close removes what is on disk; calling it again does nothing.
+func (s *ChainStore) Close() error {
+	var errs []error
+	for _, c := range s.collectors {
+		errs = append(errs, c.file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Each calls visit with every chain exactly once, from as many goroutines as there
+// are workers; the order of chains is not specified. It comes after all AddBatch,
+// and once. A chain is the visitor's until visit returns. An error of visit, of
+// reading a file, or the end of ctx, ends it.
+func (s *ChainStore) Each(ctx context.Context, workers int, visit func(worker int, c *Chain) error) error {
+	if s.visited {
+		return errors.New("spans: Each after Each")
+	}
+	s.visited = true
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	all := s.merge()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range max(workers, 1) {
+		group.Go(func() {
+			r := all.reader(s.config)
+			if err := r.run(ctx, &next, func(c *Chain) error { return visit(w, c) }); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// collected is what all collectors have, with one numbering of their names.
+type collected struct {
+	collectors []*ChainCollector
+	names      tables
+	sites      [][]site // of each collector, in these names
+	marked     []bool   // by hop: the source says of some attempt how it ended
+}
+
+// merge joins what the workers saw into tables that do not depend on who saw what.
+func (s *ChainStore) merge() *collected {
+	all := &collected{collectors: s.collectors}
+	var each []*tables
+	for _, c := range s.collectors {
+		each = append(each, c.tables)
+	}
+	merged, renamings := mergeTables(each)
+	all.names, all.marked = merged, make([]bool, len(merged.hops.list))
+	for i, c := range s.collectors {
+		all.sites = append(all.sites, c.renamed(&renamings[i]))
+		for hop, h := range c.hops {
+			if h.marked {
+				all.marked[renamings[i].hops[hop]] = true
+			}
+		}
+	}
+	return all
+}
+
+func (all *collected) reader(c ChainConfig) *chainReader {
+	r := &chainReader{collected: all, config: c}
+	r.chain = Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
+	return r
+}
