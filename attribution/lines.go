@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/tailscope/tailscope/internal/overflow"
+	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -34,14 +34,14 @@ type lineStore struct {
 	config  Config
 	shelves [shelves]shelf
 	held    int64 // bytes in memory
-	spill   *overflow.File
+	spill   *spill.File
 	writing runRecord
 }
 
 // shelf has records in memory, and pieces of the file.
 type shelf struct {
 	arena
-	spilled []overflow.Piece
+	spilled []spill.Piece
 	start   int64 // of the last run, in ns
 }
 

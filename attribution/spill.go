@@ -1,14 +1,11 @@
 package attribution
 
-import "github.com/tailscope/tailscope/internal/overflow"
+import "github.com/tailscope/tailscope/internal/spill"
 
 // spillAll moves all lines to the file.
 func (s *lineStore) spillAll() error {
 	if s.spill == nil {
-		var err error
-		if s.spill, err = overflow.New(s.config.TempDir, "tailscope-chains-"); err != nil {
-			return err
-		}
+		s.spill = spill.New(s.config.TempDir, "chains")
 	}
 	var together []byte
 	for i := range s.shelves {
@@ -33,7 +30,5 @@ func (s *lineStore) spillAll() error {
 
 // Close removes what a watch has on disk; calling it again does nothing.
 func (w *Watch) Close() error {
-	file := w.lines.spill
-	w.lines.spill = nil
-	return file.Close()
+	return w.lines.spill.Close()
 }

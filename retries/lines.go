@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/tailscope/tailscope/internal/overflow"
+	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -20,14 +20,14 @@ type lineStore struct {
 	folder  string // of the file for the rest
 	shelves [shelves]shelf
 	held    int64 // bytes in memory
-	file    *overflow.File
+	file    *spill.File
 	record  []byte
 }
 
 // shelf has lines in memory, and pieces of the file.
 type shelf struct {
 	blocks  [][]byte
-	spilled []overflow.Piece
+	spilled []spill.Piece
 }
 
 // blockBytes is the size of a block but for the first few, which are smaller.
@@ -87,9 +87,7 @@ func (t *try) head() byte {
 // spill moves all lines to the file.
 func (s *lineStore) spill() (err error) {
 	if s.file == nil {
-		if s.file, err = overflow.New(s.folder, "tailscope-retries-"); err != nil {
-			return err
-		}
+		s.file = spill.New(s.folder, "retries")
 	}
 	for i := range s.shelves {
 		h := &s.shelves[i]
@@ -108,9 +106,7 @@ func (s *lineStore) spill() (err error) {
 
 // Close removes what a watch has on disk; calling it again does nothing.
 func (w *Watch) Close() error {
-	f := w.lines.file
-	w.lines.file = nil
-	return f.Close()
+	return w.lines.file.Close()
 }
 
 // append adds a record to the last block, if that has room for it.

@@ -2,6 +2,7 @@
 package spilltest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,15 +10,21 @@ import (
 	"testing"
 )
 
-// Open returns a path to each file without a name that the process has open in a
+// Open returns a path to each file without a name that this process has open in a
 // folder, to be looked at or damaged. Where the system does not tell, it skips the
 // test.
-func Open(t testing.TB, folder string) (paths []string) {
+func Open(t testing.TB, folder string) []string {
+	t.Helper()
+	return OpenBy(t, os.Getpid(), folder)
+}
+
+// OpenBy is Open for another process.
+func OpenBy(t testing.TB, pid int, folder string) (paths []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("open files are listed on Linux only")
 	}
-	all, err := filepath.Glob("/proc/self/fd/*")
+	all, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
