@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/internal/spill/spilltest"
 )
 
 // manyLines are those of some chains, in an order that mixes them.
@@ -33,7 +33,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 		addLines(t, small, lines[:n]...)
 		lines = lines[n:]
 	}
-	if files, _ := os.ReadDir(folder); len(files) != 1 {
+	if files := spilltest.Open(t, folder); len(files) != 1 {
 		t.Errorf("%d files, want 1", len(files))
 	}
 	chains(t, small)
@@ -45,7 +45,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if files, _ := os.ReadDir(folder); len(files) != 0 {
+	if files := spilltest.Open(t, folder); len(files) != 0 {
 		t.Errorf("%d files are left", len(files))
 	}
 }
@@ -62,13 +62,7 @@ func TestAFileThatCannotBeMadeOrReadIsAnError(t *testing.T) {
 	if err := w.AddLines(b); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
-	if err := os.Truncate(files[0], 3); err != nil {
-		t.Fatal(err)
-	}
+	spilltest.Damage(t, folder, spilltest.Cut)
 	if err := Chains(t.Context(), []*Watch{w}); err == nil {
 		t.Error("a file that was cut is read without an error")
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
 const (
@@ -30,9 +32,15 @@ type run struct {
 
 // block is a piece of a run. Once sealed it is never written again.
 type block struct {
-	data []byte
-	spilled
-	store *Store // in whose file it lies; nil while it lies in memory
+	data    []byte
+	count   uint64   // values in it
+	written *written // nil while it lies in memory
+}
+
+// written is where a block lies in the file of a store.
+type written struct {
+	piece spill.Piece
+	store *Store
 }
 
 // level groups runs whose sizes are within a factor of four.
@@ -91,6 +99,7 @@ func (s *Sample) mergeLevel(level int) int {
 type encoder struct {
 	run
 	block []byte
+	count uint64 // values in the block
 	last  int64
 	room  int    // bytes that a block begins with; 0 means all
 	out   bool   // to the store's file
@@ -106,6 +115,7 @@ func (e *encoder) add(value int64, count uint64) {
 	}
 	u := uint64(value-e.last) << 1 // a distance is below 2^63
 	e.last = value
+	e.count += count
 	if count == 1 {
 		e.block = binary.AppendUvarint(e.block, u)
 		return
@@ -122,8 +132,8 @@ func (e *encoder) seal() {
 	if cap(e.block)-len(e.block) > longestEntry {
 		e.block = slices.Clone(e.block)
 	}
-	b, bytes := block{data: e.block}, uint64(cap(e.block))
-	e.block, e.size = nil, e.size+bytes
+	b, bytes := block{data: e.block, count: e.count}, uint64(cap(e.block))
+	e.block, e.count, e.size = nil, 0, e.size+bytes
 	if !e.out || !e.store.take(&b) {
 		e.held += bytes
 	}
@@ -148,7 +158,6 @@ type position struct {
 // read goes on to the next value.
 func (p *position) read() {
 	if len(p.block) == 0 && !p.nextBlock() {
-		p.more = false
 		return
 	}
 	u := p.uvarint()
@@ -159,15 +168,21 @@ func (p *position) read() {
 	}
 }
 
-// nextBlock goes on to the next block. A run ends where a block cannot be read;
-// the store knows why.
+// nextBlock goes on to the next block if there is one that can be read. The
+// values of one that cannot be read are taken to be what came before them: counts
+// stay right, so nobody has to expect a sample that ends early, and the store
+// knows the error.
 func (p *position) nextBlock() (ok bool) {
 	if len(p.blocks) == 0 {
+		p.more = false
 		return false
 	}
-	p.block, ok = p.blocks[0].load()
+	next := &p.blocks[0]
+	if p.block, ok = next.load(); !ok {
+		p.count, p.more = next.count, true
+	}
 	if p.consume {
-		p.blocks[0] = block{}
+		*next = block{}
 	}
 	p.blocks = p.blocks[1:]
 	return ok

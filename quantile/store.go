@@ -3,6 +3,8 @@ package quantile
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
 const (
@@ -28,7 +30,7 @@ type Store struct {
 	pages   uint64 // bytes of pages opened
 	trigger uint64 // where to write runs out next
 	samples []*Sample
-	file    spillFile
+	file    *spill.File
 	failed  atomic.Pointer[error]
 }
 
@@ -38,14 +40,14 @@ type Store struct {
 // may exceed a small limit. Close must be called.
 func NewStore(limit int64, dir string) *Store {
 	bytes := uint64(max(limit, 0))
-	return &Store{limit: bytes, trigger: bytes, file: spillFile{dir: dir}}
+	return &Store{limit: bytes, trigger: bytes, file: spill.New(dir, "durations")}
 }
 
 // New returns an empty sample of the store.
 func (st *Store) New() *Sample { return &Sample{store: st} }
 
-// Err returns the first error of writing or reading the file. After one, what
-// was read of the samples is not to be trusted.
+// Err returns the first error of writing or reading the file. After one, samples
+// still say how many values they have, but what these are is not to be trusted.
 func (st *Store) Err() error {
 	if st == nil {
 		return nil
@@ -62,7 +64,7 @@ func (st *Store) Close() error {
 	if st == nil {
 		return nil
 	}
-	return st.file.close()
+	return st.file.Close()
 }
 
 func (st *Store) fail(err error) {
@@ -153,7 +155,7 @@ func (st *Store) writeOut(s *Sample) {
 	for i := range s.runs {
 		r := &s.runs[i]
 		for j := range r.blocks {
-			if b := &r.blocks[j]; b.store == nil && !st.take(b) {
+			if b := &r.blocks[j]; b.written == nil && !st.take(b) {
 				return
 			}
 		}
@@ -167,23 +169,23 @@ func (st *Store) take(b *block) bool {
 	if st == nil || st.Err() != nil {
 		return false
 	}
-	at, err := st.file.write(b.data)
+	at, err := st.file.Write(b.data)
 	if err != nil {
 		st.fail(err)
 		return false
 	}
-	*b = block{spilled: at, store: st}
+	b.data, b.written = nil, &written{at, st}
 	return true
 }
 
 // load returns what a block holds, from the file if it lies there.
 func (b *block) load() ([]byte, bool) {
-	if b.store == nil {
+	if b.written == nil {
 		return b.data, true
 	}
-	data, err := b.store.file.read(b.spilled)
-	if err != nil {
-		b.store.fail(err)
+	st, data := b.written.store, make([]byte, b.written.piece.Size())
+	if err := st.file.Read(b.written.piece, data); err != nil {
+		st.fail(err)
 		return nil, false
 	}
 	return data, true

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/tailscope/tailscope/internal/spill/spilltest"
 	"pgregory.net/rapid"
 )
 
@@ -41,18 +42,31 @@ func filled(n int, create func() *Sample) map[string]*Sample {
 func TestSamplesThatWereWrittenOutEqualThoseInMemory(t *testing.T) {
 	for _, limit := range []int64{0, 100_000, 1 << 20} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
-			st, free := storeIn(t, limit, t.TempDir()), filled(60_000, func() *Sample { return new(Sample) })
+			dir := t.TempDir()
+			st, free := storeIn(t, limit, dir), filled(60_000, func() *Sample { return new(Sample) })
 			for name, s := range filled(60_000, st.New) {
 				if !slices.Equal(talliesOf(Union{s}), talliesOf(Union{free[name]})) {
 					t.Errorf("%s: the values differ", name)
 				}
 				compareQuantiles(t, s, oracleOf(repeated(talliesOf(Union{free[name]}))))
 			}
-			if st.Err() != nil || st.file.end == 0 {
-				t.Errorf("%d bytes in the file, %v", st.file.end, st.Err())
+			if n := fileBytes(t, dir); st.Err() != nil || n == 0 {
+				t.Errorf("%d bytes in the file, %v", n, st.Err())
 			}
 		})
 	}
+}
+
+// fileBytes is how much a store wrote to its file.
+func fileBytes(t testing.TB, dir string) (bytes uint64) {
+	for _, path := range spilltest.Open(t, dir) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes += uint64(info.Size())
+	}
+	return bytes
 }
 
 // repeated lists every value as often as it counts.
@@ -68,7 +82,8 @@ func repeated(list []tally) []int64 {
 
 func TestStoreHoldsItsLimit(t *testing.T) {
 	const limit = 2 << 20
-	st := storeIn(t, limit, t.TempDir())
+	dir := t.TempDir()
+	st := storeIn(t, limit, dir)
 	samples, r := []*Sample{st.New(), st.New(), st.New()}, rand.New(rand.NewPCG(4, 4))
 	for i := range 3_000_000 {
 		samples[i%3].Add(r.Int64N(1e9))
@@ -80,8 +95,8 @@ func TestStoreHoldsItsLimit(t *testing.T) {
 	for _, s := range samples {
 		bytes += s.Bytes()
 	}
-	if bytes > limit+limit/8 || st.file.end < limit {
-		t.Errorf("%d bytes held, %d in the file", bytes, st.file.end)
+	if n := fileBytes(t, dir); bytes > limit+limit/8 || n < limit {
+		t.Errorf("%d bytes held, %d in the file", bytes, n)
 	}
 }
 
@@ -158,20 +173,14 @@ func TestNothingIsLostWhereTheFileCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestFileThatChangedIsAnErrorAndNoPanic(t *testing.T) {
-	for name, damage := range map[string]func(*os.File) error{
-		"cut": func(f *os.File) error { return f.Truncate(1000) },
-		"altered": func(f *os.File) error {
-			info, err := f.Stat()
-			if err == nil {
-				_, err = f.WriteAt(make([]byte, info.Size()), 0)
-			}
-			return err
-		},
-		"closed": func(f *os.File) error { return f.Close() },
-	} {
+// TestAFileThatChangedIsAnError and nothing panics: counts stay right, whatever
+// becomes of the values.
+func TestAFileThatChangedIsAnError(t *testing.T) {
+	for name, damage := range map[string]func(string) error{"cut": spilltest.Cut, "altered": spilltest.Overwrite} {
 		t.Run(name, func(t *testing.T) {
-			st := NewStore(1000, t.TempDir())
+			t.Parallel()
+			dir := t.TempDir()
+			st := storeIn(t, 1000, dir)
 			s := st.New()
 			for _, v := range uniformNanoseconds(100_000) {
 				s.Add(v)
@@ -179,17 +188,38 @@ func TestFileThatChangedIsAnErrorAndNoPanic(t *testing.T) {
 			if st.Err() != nil {
 				t.Fatal(st.Err())
 			}
-			if err := damage(st.file.file); err != nil {
-				t.Fatal(err)
+			spilltest.Damage(t, dir, damage)
+			useAll(t, s)
+			if err := st.Err(); err == nil || !strings.HasPrefix(err.Error(), "temporary file of durations in "+dir+": ") {
+				t.Errorf("error %v", err)
 			}
-			u := Union{s}
-			Observed{Completed: u, CutSeen: Union{sampleOf(7e8)}}.Tails([]P{MustP("0.5")}, MustP("0.95"))
-			Summarize(u, []P{MustP("0.99")})
-			if st.Err() == nil {
-				t.Error("no error")
-			}
-			st.Close()
 		})
+	}
+}
+
+// useAll asks a sample whatever can be asked, and more is added to it.
+func useAll(t *testing.T, s *Sample) {
+	u, half, sure := Union{s}, []P{MustP("0.5"), MustP("0.999")}, MustP("0.95")
+	count := uint64(0)
+	for _, c := range u.All() {
+		count += c
+	}
+	if count != s.N() {
+		t.Errorf("%d values, want %d", count, s.N())
+	}
+	for _, o := range []Observed{{Completed: u, CutSeen: Union{sampleOf(7e8)}}, {Completed: u, CutAt: u}, {Completed: Union{sampleOf(7e8)}, CutAt: u}} {
+		tails := o.Tails(half, sure)
+		o.Estimates(tails.Tails)
+	}
+	Summarize(u, half)
+	InferWalls(u, u)
+	other := sampleOf(1, 2, 3)
+	other.Merge(s.Clone())
+	for _, v := range uniformNanoseconds(100_000) {
+		other.Add(v)
+	}
+	if other.N() != s.N()+100_003 {
+		t.Errorf("%d values, want %d", other.N(), s.N()+100_003)
 	}
 }
 
@@ -201,15 +231,17 @@ func TestNoFileIsLeft(t *testing.T) {
 		for _, v := range uniformNanoseconds(100_000) {
 			s.Add(v)
 		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("a killed process leaves %v, %v", left, err)
 		}
-		if err := st.Close(); err != nil {
-			t.Errorf("closed twice: %v", err)
+		for range 2 {
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v %v", left, err)
+	if left := spilltest.Open(t, dir); len(left) > 0 {
+		t.Error(left)
 	}
 }
 

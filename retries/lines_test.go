@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/internal/spill/spilltest"
 )
 
 func manyLines() []testLine {
@@ -19,7 +20,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 	for i, l := range manyLines() {
 		addLines(small[i%2], l)
 	}
-	if files, _ := os.ReadDir(folder); len(files) != 2 {
+	if files := spilltest.Open(t, folder); len(files) != 2 {
 		t.Errorf("%d files, want 2", len(files))
 	}
 	chains(t, small...)
@@ -32,7 +33,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if files, _ := os.ReadDir(folder); len(files) != 0 {
+	if files := spilltest.Open(t, folder); len(files) != 0 {
 		t.Errorf("%d files are left", len(files))
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
 // AssemblerConfig says what an Assembler may use.
@@ -17,7 +17,7 @@ type AssemblerConfig struct {
 	// 1 MiB for what is on its way, and the names of hops and hosts once; a trace
 	// must fit whole, with about 250 bytes a span.
 	Memory int64
-	// TempDir is where the folder with spill files is made; "" is the system's.
+	// TempDir is where spill files are made; "" is the system's folder.
 	TempDir string
 	// Workers is how many Collectors there are, at least 1.
 	Workers int
@@ -33,11 +33,7 @@ type Assembler struct {
 	spilled    atomic.Int64
 	visited    bool
 
-	mu     sync.Mutex // guards what follows
-	folder string     // "" until something is spilled
-	files  []*spillFile
-	made   int
-	closed bool
+	mu     sync.Mutex // guards counts
 	counts Counts
 }
 
@@ -63,7 +59,7 @@ func NewAssembler(c AssemblerConfig) *Assembler {
 	for i := range c.Workers {
 		q := &quota{limit: c.Memory / 2 / int64(c.Workers)}
 		a.collectors = append(a.collectors, &Collector{
-			number: i, tables: newTables(), store: store{parts: partitions, quota: q, create: a.createFile}, renamings: map[*Builder]*renaming{},
+			number: i, tables: newTables(), store: store{parts: partitions, quota: q, file: a.newFile()}, renamings: map[*Builder]*renaming{},
 		})
 	}
 	return a
@@ -90,62 +86,20 @@ func (a *Assembler) count(c Counts) {
 	a.counts.Cycles += c.Cycles
 }
 
-// createFile makes a spill file, and the folder of all of them with the first.
-func (a *Assembler) createFile() (*spillFile, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil, errors.New("spans: the assembler is closed")
-	}
-	if a.folder == "" {
-		folder, err := os.MkdirTemp(a.config.TempDir, "tailscope-") // 0700
-		if err != nil {
-			return nil, fmt.Errorf("folder for spill files: %w", err)
-		}
-		a.folder = folder
-	}
-	a.made++
-	f, err := createSpill(filepath.Join(a.folder, fmt.Sprintf("spans-%d.packed", a.made)), &a.spilled)
-	if err == nil {
-		a.files = append(a.files, f)
-	}
-	return f, err
+// newFile returns the spill file of a store.
+func (a *Assembler) newFile() spillFile {
+	return spillFile{File: spill.New(a.config.TempDir, "spans"), total: &a.spilled}
 }
 
-// removeFile closes and deletes a spill file that is read no more.
-func (a *Assembler) removeFile(f *spillFile) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for i := range a.files {
-		if a.files[i] == f {
-			a.files = append(a.files[:i], a.files[i+1:]...)
-			return f.remove()
-		}
-	}
-	return nil
-}
-
-// Close removes the spill files and their folder. Calling it again does
-// nothing. No Add or Each may be running.
-func (a *Assembler) Close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil
-	}
-	a.closed = true
-	var errs []error
-	for _, f := range a.files {
-		errs = append(errs, f.remove())
-	}
+// Close removes the spill files. Calling it again does nothing. No Add or Each may
+// be running.
+func (a *Assembler) Close() (err error) {
 	for _, c := range a.collectors {
 		c.sealed = true
+		err = errors.Join(err, c.store.file.Close())
 	}
-	a.files, a.collectors = nil, nil
-	if a.folder != "" {
-		errs = append(errs, os.RemoveAll(a.folder))
-	}
-	return errors.Join(errs...)
+	a.collectors = nil
+	return err
 }
 
 // Collector takes the batches of one worker goroutine.

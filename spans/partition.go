@@ -1,5 +1,7 @@
 package spans
 
+import "github.com/tailscope/tailscope/internal/spill"
+
 const (
 	// partitions is into how many parts traces fall, by bits of their ids.
 	partitions = 64
@@ -110,8 +112,7 @@ func eachFragment(block []byte, visit func(fragment) error) error {
 // shelf is one partition of a store: fragments in memory and fragments spilled.
 type shelf struct {
 	pile
-	segments  []segment
-	spilled   int64 // bytes
+	onDisk    []spill.Piece
 	fragments int
 	first     TraceID
 	mixed     bool // holds more than one trace
@@ -129,14 +130,21 @@ func (s *shelf) note(id TraceID) {
 	s.fragments++
 }
 
+// spilled is how many bytes lie on disk.
+func (s *shelf) spilled() (bytes int64) {
+	for _, p := range s.onDisk {
+		bytes += int64(p.Size())
+	}
+	return bytes
+}
+
 // store keeps fragments by partition, in memory as far as its quota goes.
 type store struct {
 	shelves [partitions]shelf
 	level   int    // which bits of the id part the traces
 	parts   uint64 // how many shelves are in use, a power of two
 	quota   *quota
-	create  func() (*spillFile, error)
-	file    *spillFile // nil until something is spilled
+	file    spillFile
 }
 
 // put copies a fragment.
@@ -187,22 +195,12 @@ func (s *store) spillLargest() (bool, error) {
 	return true, s.spill(largest)
 }
 
-func (s *store) spill(sh *shelf) error {
-	if s.file == nil {
-		f, err := s.create()
-		if err != nil {
-			return err
-		}
-		s.file = f
-	}
-	seg, err := s.file.write(&sh.pile)
-	if err != nil {
+func (s *store) spill(sh *shelf) (err error) {
+	before := cap(sh.onDisk)
+	if sh.onDisk, err = s.file.write(&sh.pile, sh.onDisk); err != nil {
 		return err
 	}
-	grown := cap(sh.segments)
-	sh.segments = append(sh.segments, seg)
-	s.quota.charge(int64(cap(sh.segments)-grown) * segmentBytes)
-	sh.spilled += seg.end - seg.start
+	s.quota.charge(int64(cap(sh.onDisk)-before) * placeBytes)
 	sh.clear(s.quota)
 	return nil
 }

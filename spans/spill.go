@@ -1,168 +1,72 @@
 package spans
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"hash/crc32"
-	"io"
-	"os"
+	"slices"
 	"sync/atomic"
+	"unsafe"
+
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
-const (
-	// segmentBytes is the size of a segment.
-	segmentBytes = 24
-	// bufferBytes is the size of the buffer of a file being written or read.
-	bufferBytes = 64 << 10
-)
+// writeBytes is how much is written to a spill file at once, where there is as
+// much; a larger fragment is written alone.
+const writeBytes = 64 << 10
 
-// segment is where fragments of one partition stand in a spill file. The sum
-// tells a file that was changed under our feet.
-type segment struct {
-	start, end int64
-	sum        uint32
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// spillFile holds fragments, those of one partition in segments.
+// spillFile holds the fragments of a store that memory does not hold.
 type spillFile struct {
-	path    string
-	file    *os.File
-	out     *bufio.Writer
-	written int64
-	total   *atomic.Int64
+	*spill.File
+	total  *atomic.Int64 // bytes of all files
+	joined []byte        // blocks that are written together
 }
 
-// createSpill makes a new spill file; total counts the bytes of all of them.
-func createSpill(path string, total *atomic.Int64) (*spillFile, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("spill file: %w", err)
-	}
-	return &spillFile{path: path, file: file, total: total, out: bufio.NewWriterSize(file, bufferBytes)}, nil
-}
-
-// write appends the fragments of a pile.
-func (f *spillFile) write(p *pile) (segment, error) {
-	seg := segment{start: f.written}
-	for _, b := range p.blocks {
-		seg.sum = crc32.Update(seg.sum, castagnoli, b)
-		n, err := f.out.Write(b)
-		f.written += int64(n)
+// write appends the blocks of a pile, and returns where they lie after those of
+// before. A piece holds whole fragments.
+func (f *spillFile) write(p *pile, before []spill.Piece) ([]spill.Piece, error) {
+	for rest := p.blocks; len(rest) > 0; {
+		block, n := f.join(rest)
+		piece, err := f.Write(block)
 		if err != nil {
-			return seg, f.named(err)
+			return before, err
 		}
+		f.total.Add(int64(len(block)))
+		before, rest = append(before, piece), rest[n:]
 	}
-	seg.end = f.written
-	f.total.Add(seg.end - seg.start)
-	return seg, nil
+	return before, nil
 }
 
-// named gives an error the file's name.
-func (f *spillFile) named(err error) error {
-	if err == nil {
-		return nil
+// join returns as many of the first blocks as are written at once, and their
+// number.
+func (f *spillFile) join(blocks [][]byte) ([]byte, int) {
+	n, size := 1, len(blocks[0])
+	for n < len(blocks) && size+len(blocks[n]) <= writeBytes {
+		size += len(blocks[n])
+		n++
 	}
-	return fmt.Errorf("spill file %s: %w", f.path, err)
-}
-
-// finish makes what was written readable; nothing more can be written.
-func (f *spillFile) finish() error {
-	err := f.out.Flush()
-	f.out = nil
-	return f.named(err)
-}
-
-// spillReader reads fragments back, with one buffer for all.
-type spillReader struct {
-	in      *bufio.Reader
-	scratch []byte
-	sum     uint32
-	from    io.Reader
-}
-
-// Read counts what is read for the sum.
-func (r *spillReader) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	r.sum = crc32.Update(r.sum, castagnoli, p[:n])
-	return n, err
-}
-
-var errDamaged = errors.New("its content was changed")
-
-// read calls visit with each fragment of the shelf's segments until ctx ends.
-// Several readers may read a file at once. What visit gets may be damaged as
-// long as read has not returned without an error, but its head makes sense.
-func (r *spillReader) read(ctx context.Context, f *spillFile, s *shelf, visit func(fragment) error) error {
-	if r.in == nil {
-		r.in = bufio.NewReaderSize(r, bufferBytes)
+	if n == 1 {
+		return blocks[0], 1
 	}
-	for _, seg := range s.segments {
+	f.joined = slices.Grow(f.joined[:0], writeBytes)
+	for _, b := range blocks[:n] {
+		f.joined = append(f.joined, b...)
+	}
+	return f.joined, n
+}
+
+// read appends the fragments of pieces to others until ctx ends.
+func (f *spillFile) read(ctx context.Context, pieces []spill.Piece, to []byte) ([]byte, error) {
+	for _, p := range pieces {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return to, context.Cause(ctx)
 		}
-		r.from, r.sum = io.NewSectionReader(f.file, seg.start, seg.end-seg.start), 0
-		r.in.Reset(r)
-		if err := r.segment(int(seg.end-seg.start), visit); err != nil {
-			return f.named(err)
-		}
-		if r.sum != seg.sum {
-			return f.named(errDamaged)
+		from := len(to)
+		to = slices.Grow(to, p.Size())[:from+p.Size()]
+		if err := f.Read(p, to[from:]); err != nil {
+			return to[:from], err
 		}
 	}
-	return nil
+	return to, nil
 }
 
-func (r *spillReader) segment(left int, visit func(fragment) error) error {
-	for left > 0 {
-		head, err := r.in.Peek(headBytes)
-		if err != nil {
-			return early(err)
-		}
-		n := fragment(head).length()
-		if n < headBytes || n > left {
-			return errDamaged
-		}
-		f, err := r.next(n)
-		if err != nil {
-			return early(err)
-		}
-		if err := visit(f); err != nil {
-			return err
-		}
-		left -= n
-	}
-	return nil
-}
-
-// next reads n bytes, good until the next ones are read.
-func (r *spillReader) next(n int) (fragment, error) {
-	if n <= bufferBytes {
-		f, err := r.in.Peek(n)
-		if err == nil {
-			_, err = r.in.Discard(n)
-		}
-		return f, err
-	}
-	if cap(r.scratch) < n {
-		r.scratch = make([]byte, n)
-	}
-	_, err := io.ReadFull(r.in, r.scratch[:n])
-	return r.scratch[:n], err
-}
-
-// early names the end of a file that comes too early.
-func early(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// remove closes and deletes the file.
-func (f *spillFile) remove() error {
-	return errors.Join(f.named(f.file.Close()), f.named(os.Remove(f.path)))
-}
+// placeBytes is the size of a place in a spill file.
+const placeBytes = int64(unsafe.Sizeof(spill.Piece{}))

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/tailscope/tailscope/internal/spill/spilltest"
 )
 
 // interleaved makes n traces of ten spans whose spans come in random order.
@@ -114,30 +115,16 @@ func TestLargeTextsAreSpilled(t *testing.T) {
 	}
 }
 
-// left returns what is left in the folder for spill files.
-func left(t *testing.T, folder string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 // spilled returns an assembler that has spilled, and its folder.
 func spilled(t *testing.T, traces int) (*Assembler, string) {
 	folder := t.TempDir()
 	a := newTestAssembler(t, AssemblerConfig{Memory: 8 << 10, Workers: 2, TempDir: folder})
-	if n := left(t, folder); len(n) != 0 {
-		t.Fatalf("%v before anything was spilled", n)
-	}
 	addAll(t, a, interleaved(traces))
-	made := left(t, folder)
-	if len(made) != 1 {
-		t.Fatalf("folder holds %v, want one folder", made)
+	if files := spilltest.Open(t, folder); len(files) != 2 {
+		t.Fatalf("open files %v, want one for each worker", files)
 	}
-	if info, err := os.Stat(made[0]); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("folder %v, %v: want mode 0700", info.Mode(), err)
+	if named, _ := os.ReadDir(folder); len(named) != 0 {
+		t.Errorf("%v is left if the process is killed", named)
 	}
 	return a, folder
 }
@@ -182,7 +169,7 @@ func TestCloseRemovesSpillFiles(t *testing.T) {
 					t.Errorf("Close: %v", err)
 				}
 			}
-			if n := left(t, folder); len(n) != 0 {
+			if n := spilltest.Open(t, folder); len(n) != 0 {
 				t.Errorf("left: %v", n)
 			}
 		})
@@ -193,63 +180,45 @@ func TestPartsOfPartitionsAreRemovedAsTheyAreVisited(t *testing.T) {
 	a, folder := spilled(t, 40)
 	most := 0
 	err := a.Each(context.Background(), 1, func(int, *Trace) error {
-		files, err := filepath.Glob(filepath.Join(folder, "*", "*"))
-		most = max(most, len(files))
-		return err
+		most = max(most, len(spilltest.Open(t, folder)))
+		return nil
 	})
 	if err != nil || most < 3 || most > 2+levels {
 		t.Errorf("up to %d files at once, %v", most, err)
 	}
-	if files, _ := filepath.Glob(filepath.Join(folder, "*", "*")); len(files) != 2 {
+	if files := spilltest.Open(t, folder); len(files) != 2 {
 		t.Errorf("%v, want the two of the workers", files)
 	}
 }
 
-func TestErrorsNameTheFile(t *testing.T) {
+func TestErrorsNameTheFolderAndSpans(t *testing.T) {
+	check := func(t *testing.T, err error, folder string) {
+		t.Helper()
+		if want := "temporary file of spans in " + folder + ": "; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %s and more in one line", err, want)
+		}
+	}
 	nothing := func(int, *Trace) error { return nil }
 	t.Run("no such folder", func(t *testing.T) {
 		gone := filepath.Join(t.TempDir(), "gone")
 		a := newTestAssembler(t, AssemblerConfig{Memory: 1, TempDir: gone})
-		b := batchOf(memory.DefaultAllocator, interleaved(1)...)
+		b := batchOf(memory.DefaultAllocator, interleaved(2)...)
 		defer b.Release()
-		b2 := batchOf(memory.DefaultAllocator, testSpan{trace: 3, id: 1})
-		defer b2.Release()
-		err := errors.Join(a.Worker(0).Add(b), a.Worker(0).Add(b2))
-		if err == nil || !strings.Contains(err.Error(), gone) {
-			t.Errorf("error %v does not name %s", err, gone)
-		}
+		check(t, a.Worker(0).Add(b), gone)
 	})
-	for name, damage := range map[string]func(path string) error{
-		"cut": func(path string) error { return os.Truncate(path, 9000) },
-		"overwritten": func(path string) error {
-			return os.WriteFile(path, slices.Repeat([]byte{0xff, 3}, 1<<20), 0o600)
-		},
-	} {
+	for name, damage := range map[string]func(path string) error{"cut": spilltest.Cut, "overwritten": spilltest.Overwrite} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir() // not checked: Arrow's reader leaves memory behind where a record is broken
-			a := NewAssembler(AssemblerConfig{Memory: 32 << 10, TempDir: folder})
-			defer a.Close()
-			addAll(t, a, interleaved(20))
-			files, _ := filepath.Glob(filepath.Join(folder, "*", "*"))
-			a.collectors[0].store.file.out.Flush()
-			if err := damage(files[0]); err != nil {
-				t.Fatal(err)
-			}
-			if err := a.Each(context.Background(), 1, nothing); err == nil || !strings.Contains(err.Error(), files[0]) {
-				t.Errorf("error %v does not name %s", err, files[0])
-			}
+			a, folder := spilled(t, 20)
+			spilltest.Damage(t, folder, damage)
+			check(t, a.Each(context.Background(), 2, nothing), folder)
 		})
 	}
 	t.Run("closed under our feet", func(t *testing.T) {
-		a, _ := spilled(t, 10)
-		a.files[0].file.Close()
-		path := a.files[0].path
-		if err := a.Each(context.Background(), 1, nothing); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("error %v does not name %s", err, path)
+		a, folder := spilled(t, 10)
+		for _, c := range a.collectors {
+			c.store.file.Close()
 		}
-		if err := a.Close(); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("Close: error %v does not name %s", err, path)
-		}
+		check(t, a.Each(context.Background(), 1, nothing), folder)
 	})
 }
 
@@ -272,10 +241,6 @@ func TestMisuseIsAnError(t *testing.T) {
 	}
 	if err := a.Each(context.Background(), 1, nil); err == nil {
 		t.Errorf("Each after Each: no error")
-	}
-	a.Close()
-	if _, err := a.createFile(); err == nil {
-		t.Errorf("a file after Close: no error")
 	}
 }
 

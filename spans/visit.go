@@ -28,10 +28,7 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 		return errors.New("spans: Each after Each or Close")
 	}
 	a.visited = true
-	merged, names, err := a.seal()
-	if err != nil {
-		return err
-	}
+	merged, names := a.seal()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers = max(workers, 1)
@@ -51,24 +48,17 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 	return context.Cause(ctx)
 }
 
-// seal ends collecting: files become readable, and names get their places in
-// one table for all, which renamings say for each collector.
-func (a *Assembler) seal() (merged tables, renamings []renaming, err error) {
+// seal ends collecting: names get their places in one table for all, which
+// renamings say for each collector.
+func (a *Assembler) seal() (merged tables, renamings []renaming) {
 	all := make([]*tables, len(a.collectors))
 	for i, c := range a.collectors {
 		c.sealed = true
 		c.store.quota.drop()
-		c.renamings, c.rows = nil, grouping{}
+		c.renamings, c.rows, c.store.file.joined = nil, grouping{}, nil
 		all[i] = c.tables
-		if c.store.file == nil {
-			continue
-		}
-		if err := c.store.file.finish(); err != nil {
-			return merged, nil, err
-		}
 	}
-	merged, renamings = mergeTables(all)
-	return merged, renamings, nil
+	return mergeTables(all)
 }
 
 // piece is what one store has of a partition.
@@ -84,7 +74,6 @@ type visitor struct {
 	visit   func(*Trace) error
 	names   []renaming // by who collected a fragment
 	quota   quota
-	reader  spillReader
 	loaded  []byte // fragments that were spilled
 	entries []entry
 	ends    []int32 // of the buckets while entries are sorted
@@ -109,7 +98,7 @@ func (v *visitor) run(next *atomic.Int64) error {
 		}
 		var pieces []piece
 		for _, c := range v.owner.collectors {
-			pieces = append(pieces, piece{&c.store.shelves[p], c.store.file})
+			pieces = append(pieces, piece{&c.store.shelves[p], &c.store.file})
 		}
 		if err := v.partition(pieces, 0); err != nil {
 			return err
@@ -153,7 +142,7 @@ func partsFor(bytes, limit int64) uint64 {
 
 func size(pieces []piece) (spilled int64, fragments int) {
 	for _, p := range pieces {
-		spilled, fragments = spilled+p.spilled, fragments+p.fragments
+		spilled, fragments = spilled+p.spilled(), fragments+p.fragments
 	}
 	return spilled, fragments
 }
@@ -176,13 +165,11 @@ func mixed(pieces []piece) bool {
 // part parts a partition by other bits of the ids, through a file, and visits
 // the parts one by one. None of them stays in memory meanwhile.
 func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
-	s := &store{level: level, parts: parts, quota: &v.quota, create: v.owner.createFile}
-	segments := v.quota.tables
+	s := &store{level: level, parts: parts, quota: &v.quota, file: v.owner.newFile()}
+	tables := v.quota.tables
 	defer func() {
-		v.quota.charge(segments - v.quota.tables)
-		if s.file != nil {
-			err = errors.Join(err, v.owner.removeFile(s.file))
-		}
+		v.quota.charge(tables - v.quota.tables)
+		err = errors.Join(err, s.file.Close())
 	}()
 	v.release()
 	for _, p := range pieces {
@@ -194,11 +181,9 @@ func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
 	if err := s.spillAll(); err != nil {
 		return err
 	}
-	if err := s.file.finish(); err != nil {
-		return err
-	}
+	s.file.joined = nil
 	for i := range s.shelves {
-		if err := v.partition([]piece{{&s.shelves[i], s.file}}, level); err != nil {
+		if err := v.partition([]piece{{&s.shelves[i], &s.file}}, level); err != nil {
 			return err
 		}
 	}
@@ -206,9 +191,15 @@ func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
 }
 
 // fragments calls visit with each fragment of a piece.
-func (v *visitor) fragments(p piece, visit func(fragment) error) error {
-	if err := v.reader.read(v.ctx, p.file, p.shelf, visit); err != nil {
-		return err
+func (v *visitor) fragments(p piece, visit func(fragment) error) (err error) {
+	var read []byte
+	for i := range p.onDisk {
+		if read, err = p.file.read(v.ctx, p.onDisk[i:i+1], read[:0]); err != nil {
+			return err
+		}
+		if err := eachFragment(read, visit); err != nil {
+			return err
+		}
 	}
 	for _, b := range p.blocks {
 		if err := eachFragment(b, visit); err != nil {
@@ -239,14 +230,10 @@ func (v *visitor) keepRoom(spilled int64, fragments int) {
 
 // load reads what was spilled and sorts an index of all fragments: those of a
 // trace stand together.
-func (v *visitor) load(pieces []piece, spilled int64, fragments int) error {
+func (v *visitor) load(pieces []piece, spilled int64, fragments int) (err error) {
 	v.keepRoom(spilled, fragments)
 	for _, p := range pieces {
-		err := v.reader.read(v.ctx, p.file, p.shelf, func(f fragment) error {
-			v.loaded = append(v.loaded, f...)
-			return nil
-		})
-		if err != nil {
+		if v.loaded, err = p.file.read(v.ctx, p.onDisk, v.loaded); err != nil {
 			return err
 		}
 	}

@@ -19,10 +19,10 @@ type output interface {
 	Cleanup() error
 }
 
-// create opens an output: a temporary file beside path, to be synced and
-// renamed, with the mode of the file that it replaces. What a link points to is
-// replaced, not the link. A stream, a device or a pipe cannot be replaced and is
-// written to as it is.
+// create opens an output: a file without a name in the folder of path, or a hidden
+// one where that cannot be, to be synced and renamed, with the mode of the file that
+// it replaces. What a link points to is replaced, not the link. A stream, a device or
+// a pipe cannot be replaced and is written to as it is.
 func (p *plan) create(path string) (output, error) {
 	if w := p.stream(path); w != nil {
 		return stream{w}, nil
@@ -35,6 +35,9 @@ func (p *plan) create(path string) (output, error) {
 	} else if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return device{f}, err
+	}
+	if f, err := createUnnamed(path); err == nil {
+		return f, nil
 	}
 	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())

@@ -246,7 +246,7 @@ func (l *pipeline) stop(cancel func()) {
 func (l *pipeline) visit() error {
 	err := l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
 		l.found[worker].addTrace(l.plan, t)
-		return nil
+		return l.found[worker].err()
 	})
 	if err != nil {
 		return err
