@@ -25,7 +25,7 @@ func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejec
 	return &Decoder{
 		fields:      c.Fields,
 		attempts:    spans.NewBuilder(mem, columns),
-		spans:       spans.NewBuilder(mem, columns|spans.Links|spans.Positions),
+		spans:       spans.NewBuilder(mem, columns|spans.Links),
 		decoders:    map[*format]decoder{},
 		keepRejects: keepRejects,
 	}
@@ -89,7 +89,12 @@ func (o *output) span(row *spans.Row, service, operation []byte, kind spans.Kind
 	o.append(o.spans, row)
 }
 
-func (o *output) host(name []byte) int32 { return o.spans.Host(name) }
+func (o *output) host(name []byte) int32 {
+	if !o.spans.Columns().Has(spans.Hosts) {
+		return 0
+	}
+	return o.spans.Host(name)
+}
 
 func (o *output) stratum(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Strata) {

@@ -132,7 +132,7 @@ func TestFieldFlagsNameKeys(t *testing.T) {
 		{[]string{"trace=id"}, `{"hop":"x","trace_id":"no","id":"yes","duration_ms":5}`, attempt{Hop: "x", Duration: 5e6, Resolution: 6, Trace: "yes"}},
 		{[]string{"duration=a:ms", "duration=b:s"}, `{"hop":"x","b":9,"a":5}`, attempt{Hop: "x", Duration: 5e6, Resolution: 6}},
 		{[]string{"duration=a:ms", "duration=b:s"}, `{"hop":"x","b":9}`, attempt{Hop: "x", Duration: 9e9, Resolution: 9}},
-		{[]string{"attempt=try"}, `{"hop":"x","duration_ms":5,"try":0}`, attempt{Hop: "x", Duration: 5e6, Resolution: 6, Attempt: "0"}},
+		{[]string{"attempt=try"}, `{"hop":"x","duration_ms":5,"try":2}`, attempt{Hop: "x", Duration: 5e6, Resolution: 6, Retry: true}},
 	} {
 		c.want.Line, c.want.End = 1, "completed"
 		same(t, c.in, one(t, how{fields: c.fields}, c.in), c.want)
@@ -210,17 +210,16 @@ func TestTraceIsReadFromIdsOfAllKinds(t *testing.T) {
 func TestAttemptNumbersTellRetries(t *testing.T) {
 	for _, c := range []struct {
 		first, in string
-		number    string
 		retry     bool
 	}{
-		{"", `"attempt":1`, "1", false}, {"", `"attempt":2`, "2", true}, {"", `"ATTEMPT":"2"`, "2", true}, {"", `"attempt":0`, "0", false},
-		{"", `"retry_count":0`, "0", false}, {"", `"retry_count":1`, "1", true}, {"", `"resend_count":1`, "1", true}, {"", `"http.request.resend_count":1`, "1", true},
-		{"0", `"attempt":1`, "1", true}, {"0", `"attempt":0`, "0", false}, {"1", `"retry_count":1`, "1", false}, {"1", `"retry_count":2`, "2", true},
-		{"", `"attempt":2.0`, "2", true}, {"", `"attempt":2e0`, "2", true}, {"", `"attempt":null`, "", false}, {"", `"attempt":""`, "", false}, {"", `"x":1`, "", false},
+		{"", `"attempt":1`, false}, {"", `"attempt":2`, true}, {"", `"ATTEMPT":"2"`, true}, {"", `"attempt":0`, false},
+		{"", `"retry_count":0`, false}, {"", `"retry_count":1`, true}, {"", `"resend_count":1`, true}, {"", `"http.request.resend_count":1`, true},
+		{"0", `"attempt":1`, true}, {"0", `"attempt":0`, false}, {"1", `"retry_count":1`, false}, {"1", `"retry_count":2`, true},
+		{"", `"attempt":2.0`, true}, {"", `"attempt":2e0`, true}, {"", `"attempt":null`, false}, {"", `"attempt":""`, false}, {"", `"x":1`, false},
 	} {
 		got := one(t, how{first: c.first}, `{"hop":"x","duration_ms":1,`+c.in+`}`)
-		if got.Attempt != c.number || got.Retry != c.retry {
-			t.Errorf("%s, first %q: attempt %q, retry %v; want %q, %v", c.in, c.first, got.Attempt, got.Retry, c.number, c.retry)
+		if got.Retry != c.retry {
+			t.Errorf("%s, first %q: retry %v; want %v", c.in, c.first, got.Retry, c.retry)
 		}
 	}
 	d := decode(t, how{}, `{"hop":"x","duration_ms":1,"attempt":0}`)

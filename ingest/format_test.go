@@ -71,19 +71,19 @@ func TestEachFormatKnowsItsOwnFixtures(t *testing.T) {
 func TestGoodFixturesDecodeToTheSameAttempts(t *testing.T) {
 	for name, want := range map[string][]attempt{
 		"ndjson/good.ndjson": {
-			{Line: 1, Offset: 0, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Attempt: "1", Trace: "c1", Start: "2026-03-01T10:00:00.0045Z", Resolution: 5},
-			{Line: 2, Offset: 119, Hop: "inventory", Duration: 5e9, End: "truncated own", Marked: true, Attempt: "1", Timeout: 5e9, Trace: "c2", Start: "2026-03-01T10:00:00.2Z", Resolution: 6},
-			{Line: 3, Offset: 250, Hop: "inventory", Duration: 80e6, End: "completed", Marked: true, Retry: true, Attempt: "2", Trace: "c2", Start: "2026-03-01T10:00:05.22Z", Resolution: 6},
+			{Line: 1, Offset: 0, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Trace: "c1", Start: "2026-03-01T10:00:00.0045Z", Resolution: 5},
+			{Line: 2, Offset: 119, Hop: "inventory", Duration: 5e9, End: "truncated own", Marked: true, Timeout: 5e9, Trace: "c2", Start: "2026-03-01T10:00:00.2Z", Resolution: 6},
+			{Line: 3, Offset: 250, Hop: "inventory", Duration: 80e6, End: "completed", Marked: true, Retry: true, Trace: "c2", Start: "2026-03-01T10:00:05.22Z", Resolution: 6},
 		},
 		"csv/good.csv": {
-			{Line: 2, Offset: 48, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Attempt: "0", Trace: "c1", Resolution: 3},
-			{Line: 3, Offset: 73, Hop: "inventory, west", Duration: 5e9, End: "truncated below", Marked: true, Attempt: "0", Trace: "c2", Resolution: 3},
-			{Line: 4, Offset: 108, Hop: "inventory, west", Duration: 80e6, End: "completed", Marked: true, Retry: true, Attempt: "1", Trace: "c2", Resolution: 3},
+			{Line: 2, Offset: 48, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Trace: "c1", Resolution: 3},
+			{Line: 3, Offset: 73, Hop: "inventory, west", Duration: 5e9, End: "truncated below", Marked: true, Trace: "c2", Resolution: 3},
+			{Line: 4, Offset: 108, Hop: "inventory, west", Duration: 80e6, End: "completed", Marked: true, Retry: true, Trace: "c2", Resolution: 3},
 		},
 		"tsv/good.tsv": {
-			{Line: 2, Offset: 48, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Attempt: "0", Trace: "c1", Resolution: 3},
-			{Line: 3, Offset: 73, Hop: "inventory west", Duration: 5e9, End: "truncated below", Marked: true, Attempt: "0", Trace: "c2", Resolution: 3},
-			{Line: 4, Offset: 105, Hop: "inventory west", Duration: 80e6, End: "completed", Marked: true, Retry: true, Attempt: "1", Trace: "c2", Resolution: 3},
+			{Line: 2, Offset: 48, Hop: "checkout", Duration: 120500e3, End: "completed", Marked: true, Trace: "c1", Resolution: 3},
+			{Line: 3, Offset: 73, Hop: "inventory west", Duration: 5e9, End: "truncated below", Marked: true, Trace: "c2", Resolution: 3},
+			{Line: 4, Offset: 105, Hop: "inventory west", Duration: 80e6, End: "completed", Marked: true, Retry: true, Trace: "c2", Resolution: 3},
 		},
 	} {
 		for _, eol := range []string{"", "\uFEFF"} {

@@ -58,7 +58,6 @@ type attempt struct {
 	End          string // "completed", "truncated own", "failed refused"
 	Marked       bool
 	Retry        bool
-	Attempt      string // "" for none
 	Timeout      time.Duration
 	Trace        string
 	Start        string // RFC 3339, "" for none
@@ -110,7 +109,7 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
-	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Attempts | spans.Resolutions | spans.Instances
+	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Resolutions | spans.Instances | spans.Hosts | spans.Texts
 	if h.columns != nil {
 		columns = *h.columns
 	}
@@ -166,9 +165,6 @@ func readBack(b *spans.Batch, i int) attempt {
 	}
 	if ns, ok := b.Start(i); ok {
 		a.Start = time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
-	}
-	if n, ok := b.Attempt(i); ok {
-		a.Attempt = fmt.Sprint(n)
 	}
 	return a
 }

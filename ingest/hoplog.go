@@ -86,9 +86,6 @@ func (a *attempts) note(rec *record, r *spans.Row, length length) {
 	if r.Outcome == spans.Failed && speaksOfTimeout(rec.get(Error).raw) {
 		t.TimeoutTexts++
 	}
-	if r.HasAttempt && r.Attempt < int64(rec.get(Attempt).use.first) {
-		t.ZeroAttempts++
-	}
 	t.basis |= a.fields.timeBasis(rec)
 }
 
@@ -190,7 +187,9 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 	if err != nil || !exact || tooLarge != nil {
 		return &fault{BadAttempt, shown(v) + ": not a count"}
 	}
-	r.Attempt, r.HasAttempt = n, true
+	if n < int64(v.use.first) {
+		a.tally.ZeroAttempts++
+	}
 	if mark.empty() && a.fields.rules.On(RuleResend) {
 		r.Retry = n > int64(v.use.first)
 	}

@@ -65,7 +65,7 @@ var exampleRows = []spanRow{
 	{Hop: "gateway call stock", Service: "gateway", Operation: "call stock", Kind: "client", Trace: "0000000000000000000000000000001a", Span: "00000000000000a3", Parent: "00000000000000a1",
 		Start: 1700000000302000000, Duration: 2e6, Ties: "retry", Host: "node-1"},
 	{Hop: "mailer mail", Service: "mailer", Operation: "mail", Kind: "internal", Trace: "0000000000000000000000000000001a", Span: "00000000000000a4", Parent: "00000000000000a1",
-		Start: 1700000000003000000, Duration: 1e6, Ties: "async shifted", Shift: 2e6, Weight: 2.5},
+		Start: 1700000000003000000, Duration: 1e6, Ties: "async shifted", Weight: 2.5},
 }
 
 // placeless takes the places and the resolution off rows.

@@ -29,7 +29,7 @@ func bothWays(t testing.TB, h how, in string) decoded {
 }
 
 // plainColumns are columns with which lines can be plain.
-var plainColumns = spans.Positions | spans.Attempts | spans.Resolutions
+var plainColumns = spans.Positions | spans.Resolutions
 
 // traceColumns are those of lines that are put together to chains.
 var traceColumns = plainColumns | spans.Traces | spans.Starts

@@ -167,7 +167,7 @@ func (p *plain) clock(a *attempts, keys []*keyInfo) {
 func (p *plain) settle(a *attempts, has uint64) {
 	p.markCounts = a.fields.rules.On(RuleRetryMark)
 	p.numberCounts = a.fields.rules.On(RuleResend) && has&(1<<RetryMark) == 0
-	p.row.HasDuration, p.row.HasAttempt = true, has&(1<<Attempt) != 0
+	p.row.HasDuration = true
 	p.row.Marked = has&evidenceRoles != 0
 	for _, f := range p.fields {
 		if f.part == durationPart {
@@ -197,7 +197,6 @@ func (p *plain) whole(at *plainField, n int64) bool {
 		p.row.Duration, p.row.Resolution = n*int64(pow10[at.unit]), uint8(at.unit)
 		return true
 	case numberPart:
-		p.row.Attempt = n
 		if p.numberCounts {
 			p.row.Retry = n > at.first
 		}

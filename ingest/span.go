@@ -299,7 +299,7 @@ func (r *spanReader) startTime() (written int64, bad *fault) {
 	}
 	row.Start, row.HasStart = s.ns-f.shift, true
 	if f.shifted {
-		row.Shift, row.Ties = f.shift, row.Ties|spans.Shifted
+		row.Ties |= spans.Shifted
 		if f.shift < 0 && row.Start < 0 {
 			return 0, &fault{BadTime, shown(&f.start) + ": " + errTooLarge.Error() + " before it was adjusted"}
 		}

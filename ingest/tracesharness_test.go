@@ -56,7 +56,6 @@ type spanRow struct {
 	Marked                  bool
 	Ties                    string // "async retry shifted"
 	Host, Peer              string
-	Shift                   time.Duration
 	Weight                  float64
 	Stratum                 string
 	Resolution              uint8
@@ -180,7 +179,7 @@ func (s *rowSink) span(row *spans.Row, service, operation []byte, kind spans.Kin
 	r := spanRow{
 		Hop: hop.Name, Service: hop.Service, Operation: hop.Operation, Kind: hop.Kind.String(),
 		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,
-		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Peer: s.names[row.Instance], Shift: time.Duration(row.Shift),
+		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Peer: s.names[row.Instance],
 		Weight: row.Weight, Stratum: s.names[row.Stratum], Resolution: row.Resolution, Line: row.Line, Offset: row.Offset,
 		End: strings.TrimPrefix(ending(row.Outcome, row.CutBy, row.Failure), "completed"), Ties: tiesText(row.Ties),
 	}

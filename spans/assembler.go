@@ -2,7 +2,6 @@ package spans
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -122,10 +121,13 @@ func (c *Collector) Add(b *Batch) error {
 	if c.sealed {
 		return errors.New("spans: Add after Each or Close")
 	}
-	names := c.namesOf(b)
+	v := vectorsOf(b, c.namesOf(b))
+	if err := v.check(); err != nil {
+		return err
+	}
 	c.rows.group(b)
 	for _, first := range c.rows.firsts {
-		if err := c.pack(b, names, first); err != nil {
+		if err := c.pack(&v, first); err != nil {
 			return err
 		}
 	}
@@ -133,10 +135,9 @@ func (c *Collector) Add(b *Batch) error {
 }
 
 // pack makes fragments of the rows of one trace.
-func (c *Collector) pack(b *Batch, names *renaming, first int32) error {
-	var s Span
-	id := b.traceID(first)
-	c.packer.begin(id, c.number, c.rows.text(b, first))
+func (c *Collector) pack(v *vectors, first int32) error {
+	id := v.traceID(first)
+	c.packer.begin(id, c.number, c.rows.text(v.Batch, first))
 	for i := first; i >= 0; i = c.rows.next[i] {
 		if len(c.packer.b) > fragmentBytes {
 			if err := c.store.put(c.packer.end()); err != nil {
@@ -144,12 +145,7 @@ func (c *Collector) pack(b *Batch, names *renaming, first int32) error {
 			}
 			c.packer.begin(id, c.number, nil)
 		}
-		s.fill(b, int(i))
-		if err := names.check(&s); err != nil {
-			return fmt.Errorf("spans: row %d of a batch: no %w", i, err)
-		}
-		names.apply(&s)
-		c.packer.add(&s, b.SpanText(int(i)))
+		c.packer.add(v, int(i))
 	}
 	return c.store.put(c.packer.end())
 }
@@ -162,38 +158,4 @@ func (c *Collector) namesOf(b *Batch) *renaming {
 	}
 	c.store.quota.charge(c.tables.learn(r, b))
 	return r
-}
-
-// fill reads row i of a batch; columns not asked for leave 0.
-func (s *Span) fill(b *Batch, i int) {
-	*s = Span{
-		ID: SpanID(b.Span[i]), Parent: SpanID(b.Parent[i]), Digest: b.Digest[i], Shift: b.Shift[i], Weight: b.Weight[i],
-		Hop: b.Hop[i], Host: b.Host[i], Ties: Ties(b.Ties[i]), Duration: b.Duration[i], Timeout: b.Timeout[i],
-		Outcome: Outcome(b.Outcome[i]), CutBy: CutBy(b.CutBy[i]), Failure: Failure(b.Failure[i]),
-	}
-	if b.Line != nil {
-		s.File, s.Line, s.Offset = b.File[i], b.Line[i], b.Offset[i]
-	}
-	if b.Stratum != nil {
-		s.Stratum = b.Stratum[i]
-	}
-	if b.Instance != nil {
-		s.Instance = b.Instance[i]
-	}
-	if b.Resolution != nil {
-		s.Resolution = b.Resolution[i]
-	}
-	start, hasStart := b.Start(i)
-	if hasStart {
-		s.Start = start
-	}
-	s.Flags = flag(hasStart, HasStart) | flag(b.HasDuration(i), HasDuration) | flag(b.HasTimeout(i), HasTimeout) |
-		flag(b.Marked(i), OutcomeMarked) | flag(b.Retry(i) || s.Ties.Has(MarkedRetry), RetryByMark)
-}
-
-func flag(on bool, f Flags) Flags {
-	if on {
-		return f
-	}
-	return 0
 }

@@ -2,7 +2,7 @@ package spans
 
 import (
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
 // Batch is up to BatchRows attempts, column by column. The slices are views of
@@ -24,7 +24,6 @@ type Batch struct {
 
 	// Of Links.
 	TraceHi, TraceLo, Span, Parent, Digest []uint64
-	Shift                                  []int64 // ns
 	Weight                                 []float64
 	Host                                   []int32 // index into Hosts
 	Ties                                   []uint8 // Ties
@@ -36,165 +35,70 @@ type Batch struct {
 	Instances     []string
 	Lineage       *Builder
 
-	record        arrow.Record
-	retry, marked *array.Boolean
-	trace         *array.Binary
-	duration      *array.Int64
-	timeout       *array.Int64
-	start         *array.Timestamp
-	starts        []int64 // of start
-	attempt       *array.Int64
-	spanText      *array.Binary
+	record                            arrow.Record
+	retry, marked                     []byte // bitmaps
+	hasDuration, hasTimeout, hasStart known
+	start                             []int64
+	starts                            int // that are known
+	trace, spanText                   texts
 }
 
-func newBatch(rec arrow.Record, b *Builder) *Batch {
-	t := &Batch{record: rec, Hops: b.hops.list, Strata: b.strata.names, Hosts: b.hosts.names, Instances: b.instances.names, Lineage: b}
-	for i, f := range rec.Schema().Fields() {
-		t.bind(f.Name, rec.Column(i))
+// view returns the rows of a builder as a batch that has no record yet.
+func (b *Builder) view(n int) *Batch {
+	return &Batch{
+		Hop: b.hop.first(n), Duration: b.duration.first(n), Timeout: b.timeout.first(n),
+		Outcome: b.outcome.first(n), CutBy: b.cutBy.first(n), Failure: b.failure.first(n), Stratum: b.stratum.first(n),
+		File: b.file.first(n), Line: b.line.first(n), Offset: b.offset.first(n), Resolution: b.resolution.first(n), Instance: b.instance.first(n),
+		TraceHi: b.traceHi.first(n), TraceLo: b.traceLo.first(n), Span: b.span.first(n), Parent: b.parent.first(n),
+		Digest: b.digest.first(n), Weight: b.weight.first(n), Host: b.host.first(n), Ties: b.ties.first(n),
+		Hops: b.hops.list, Strata: b.strata.list, Hosts: b.hosts.list, Instances: b.instances.list, Lineage: b,
+
+		retry: b.retry.bytes, marked: b.marked.bytes,
+		start: b.start.first(n), starts: b.start.bitmap.given,
+		hasDuration: b.duration.bitmap.known(n), hasTimeout: b.timeout.bitmap.known(n), hasStart: b.start.bitmap.known(n),
+		trace: b.trace.first(n), spanText: b.spanText.first(n),
 	}
-	return t
-}
-
-func (t *Batch) bind(name string, a arrow.Array) {
-	switch name {
-	case "hop":
-		t.Hop = indices(a)
-	case "duration_ns":
-		t.duration = a.(*array.Int64)
-		t.Duration = t.duration.Int64Values()
-	case "timeout_ns":
-		t.timeout = a.(*array.Int64)
-		t.Timeout = t.timeout.Int64Values()
-	case "outcome":
-		t.Outcome = a.(*array.Uint8).Uint8Values()
-	case "cut_by":
-		t.CutBy = a.(*array.Uint8).Uint8Values()
-	case "failure":
-		t.Failure = a.(*array.Uint8).Uint8Values()
-	case "retry":
-		t.retry = a.(*array.Boolean)
-	case "marked":
-		t.marked = a.(*array.Boolean)
-	case "trace":
-		t.trace = a.(*array.Binary)
-	case "start":
-		t.start = a.(*array.Timestamp)
-		t.starts = arrow.GetData[int64](a.Data().Buffers()[1].Bytes())
-	default:
-		t.bindOptional(name, a)
-	}
-}
-
-func (t *Batch) bindOptional(name string, a arrow.Array) {
-	switch name {
-	case "file":
-		t.File = a.(*array.Int32).Int32Values()
-	case "line":
-		t.Line = a.(*array.Int64).Int64Values()
-	case "offset":
-		t.Offset = a.(*array.Int64).Int64Values()
-	case "stratum":
-		t.Stratum = indices(a)
-	case "attempt":
-		t.attempt = a.(*array.Int64)
-	case "resolution":
-		t.Resolution = a.(*array.Uint8).Uint8Values()
-	case "instance":
-		t.Instance = indices(a)
-	default:
-		t.bindLink(name, a)
-	}
-}
-
-func (t *Batch) bindLink(name string, a arrow.Array) {
-	switch name {
-	case "trace_hi":
-		t.TraceHi = a.(*array.Uint64).Uint64Values()
-	case "trace_lo":
-		t.TraceLo = a.(*array.Uint64).Uint64Values()
-	case "span":
-		t.Span = a.(*array.Uint64).Uint64Values()
-	case "parent":
-		t.Parent = a.(*array.Uint64).Uint64Values()
-	case "digest":
-		t.Digest = a.(*array.Uint64).Uint64Values()
-	case "shift_ns":
-		t.Shift = a.(*array.Int64).Int64Values()
-	case "weight":
-		t.Weight = a.(*array.Float64).Float64Values()
-	case "host":
-		t.Host = indices(a)
-	case "ties":
-		t.Ties = a.(*array.Uint8).Uint8Values()
-	case "span_text":
-		t.spanText = a.(*array.Binary)
-	}
-}
-
-func indices(a arrow.Array) []int32 {
-	return a.(*array.Dictionary).Indices().(*array.Int32).Int32Values()
 }
 
 // Len returns the number of rows.
-func (t *Batch) Len() int { return int(t.record.NumRows()) }
+func (t *Batch) Len() int { return len(t.Hop) }
 
 // Record returns the Arrow record; it lives as long as the batch.
 func (t *Batch) Record() arrow.Record { return t.record }
 
 // Retry reports whether row i is a retry.
-func (t *Batch) Retry(i int) bool { return t.retry.Value(i) }
+func (t *Batch) Retry(i int) bool { return bitutil.BitIsSet(t.retry, i) }
 
 // Marked reports whether the source said how row i ended.
-func (t *Batch) Marked(i int) bool { return t.marked.Value(i) }
+func (t *Batch) Marked(i int) bool { return bitutil.BitIsSet(t.marked, i) }
 
 // HasDuration reports whether row i has a duration.
-func (t *Batch) HasDuration(i int) bool { return t.duration.IsValid(i) }
+func (t *Batch) HasDuration(i int) bool { return t.hasDuration.has(i) }
 
 // HasTimeout reports whether the timeout of row i is known.
-func (t *Batch) HasTimeout(i int) bool { return t.timeout.IsValid(i) }
+func (t *Batch) HasTimeout(i int) bool { return t.hasTimeout.has(i) }
 
 // AnyStart reports whether the start of any row is known.
-func (t *Batch) AnyStart() bool { return t.start.NullN() < t.start.Len() }
+func (t *Batch) AnyStart() bool { return t.starts > 0 }
 
 // AllStarts returns the starts of all rows in ns since the Unix epoch, nil where
 // some are not known.
 func (t *Batch) AllStarts() []int64 {
-	if t.start.NullN() > 0 {
+	if t.starts < t.Len() {
 		return nil
 	}
-	return t.starts[:t.Len()]
+	return t.start
 }
 
-// Start returns the start of row i in ns since the Unix epoch, and whether it
-// is known.
-func (t *Batch) Start(i int) (int64, bool) {
-	return int64(t.start.Value(i)), t.start.IsValid(i)
-}
+// Start returns the start of row i in ns since the Unix epoch, 0 where it is not
+// known, and whether it is.
+func (t *Batch) Start(i int) (int64, bool) { return t.start[i], t.hasStart.has(i) }
 
 // Trace returns the trace id of row i, nil where there is none.
-func (t *Batch) Trace(i int) []byte {
-	if t.trace.IsNull(i) {
-		return nil
-	}
-	return t.trace.Value(i)
-}
+func (t *Batch) Trace(i int) []byte { return t.trace.at(i) }
 
 // SpanText returns the text of a span id that is no number, else nil.
-func (t *Batch) SpanText(i int) []byte {
-	if t.spanText == nil || t.spanText.IsNull(i) {
-		return nil
-	}
-	return t.spanText.Value(i)
-}
-
-// Attempt returns the attempt number of row i as logged, and whether there is
-// one.
-func (t *Batch) Attempt(i int) (int64, bool) {
-	if t.attempt == nil || t.attempt.IsNull(i) {
-		return 0, false
-	}
-	return t.attempt.Value(i), true
-}
+func (t *Batch) SpanText(i int) []byte { return t.spanText.at(i) }
 
 // Release gives the batch's memory back; call it exactly once.
 func (t *Batch) Release() { t.record.Release() }

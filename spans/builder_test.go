@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const everything = Traces | Starts | Positions | Strata | Attempts | Links | Resolutions | Instances
+const everything = Traces | Starts | Positions | Strata | Links | Hosts | Texts | Resolutions | Instances
 
 // checked returns an allocator that fails the test if memory is left over.
 func checked(t testing.TB) memory.Allocator {
@@ -23,11 +23,11 @@ func TestBatchGivesBackEveryField(t *testing.T) {
 	defer b.Release()
 	full := Row{
 		Hop: b.Hop([]byte("orders")), Stratum: b.Stratum([]byte("eu")), Instance: b.Instance([]byte("10.0.0.7")), Outcome: Truncated, CutBy: Own,
-		Resolution: 3, Retry: true, Marked: true, HasDuration: true, HasTimeout: true, HasStart: true, HasAttempt: true,
-		File: 7, Duration: 300_068_000, Timeout: 300e6, Start: -5, Attempt: 2, Line: 9, Offset: 1 << 40, Trace: []byte("t1"),
+		Resolution: 3, Retry: true, Marked: true, HasDuration: true, HasTimeout: true, HasStart: true,
+		File: 7, Duration: 300_068_000, Timeout: 300e6, Start: -5, Line: 9, Offset: 1 << 40, Trace: []byte("t1"),
 		Link: Link{
 			TraceID: TraceID{1, 2}, Span: 3, Parent: 4, Ties: Async | Shifted, Host: b.Host([]byte("node-1")), Digest: 1 << 63,
-			Shift: -60e6, Weight: 0.25, SpanText: []byte("span-1"),
+			Weight: 0.25, SpanText: []byte("span-1"),
 		},
 	}
 	bare := Row{Hop: b.Hop([]byte("stock")), Stratum: b.Stratum(nil), Outcome: Unfinished, Link: Link{Host: b.Host(nil)}}
@@ -76,10 +76,9 @@ func rowOf(b *Batch, i int) Row {
 	}
 	r.Link = Link{
 		TraceID: TraceID{b.TraceHi[i], b.TraceLo[i]}, Span: SpanID(b.Span[i]), Parent: SpanID(b.Parent[i]), Ties: Ties(b.Ties[i]),
-		Host: b.Host[i], Digest: b.Digest[i], Shift: b.Shift[i], Weight: b.Weight[i], SpanText: b.SpanText(i),
+		Host: b.Host[i], Digest: b.Digest[i], Weight: b.Weight[i], SpanText: b.SpanText(i),
 	}
 	r.Start, r.HasStart = b.Start(i)
-	r.Attempt, r.HasAttempt = b.Attempt(i)
 	return r
 }
 
@@ -99,14 +98,14 @@ func TestRecordMatchesItsSchema(t *testing.T) {
 func TestColumnsNotAskedForAreNil(t *testing.T) {
 	b := NewBuilder(checked(t), 0)
 	defer b.Release()
-	b.Append(&Row{Hop: b.Hop([]byte("h")), Line: 3, Attempt: 1, HasAttempt: true})
+	b.Append(&Row{Hop: b.Hop([]byte("h")), Line: 3, Instance: 1, Link: Link{Span: 1, SpanText: []byte("s")}})
 	got := b.Batch()
 	defer got.Release()
-	if got.Line != nil || got.File != nil || got.Stratum != nil || got.Resolution != nil {
+	if got.Line != nil || got.File != nil || got.Stratum != nil || got.Resolution != nil || got.Instance != nil || got.Host != nil || got.Linked() {
 		t.Errorf("a column that was not asked for is there")
 	}
-	if _, ok := got.Attempt(0); ok {
-		t.Errorf("an attempt number that was not asked for is there")
+	if text := got.SpanText(0); text != nil {
+		t.Errorf("the text %q that was not asked for is there", text)
 	}
 }
 
@@ -229,24 +228,66 @@ func TestWhatGoesInComesOut(t *testing.T) {
 	})
 }
 
-func TestSpanHopsHaveColumnsOfTheirOwn(t *testing.T) {
+func TestEachHopIsNamedInTheRecord(t *testing.T) {
 	b := NewBuilder(checked(t), Links)
 	defer b.Release()
-	server := Hop{"stock GET /", "stock", "GET /", Server}
+	server, client := Hop{"stock GET /", "stock", "GET /", Server}, Hop{"stock GET /", "stock", "GET /", Client}
 	made := 0
-	for _, key := range []string{"stock\x00GET /\x02", "stock\x00GET /\x02"} {
-		b.Append(&Row{Hop: b.SpanHop([]byte(key), func() Hop { made++; return server })})
+	for _, h := range []Hop{server, client, server} {
+		b.Append(&Row{Hop: b.SpanHop(append([]byte("stock\x00GET /\x00"), byte(h.Kind)), func() Hop { made++; return h })})
 	}
 	got := b.Batch()
 	defer got.Release()
-	if made != 1 || got.Hops[got.Hop[1]] != server {
-		t.Errorf("described %d times: %+v", made, got.Hops)
+	if made != 2 || got.Hops[got.Hop[1]] != client || got.Hops[got.Hop[2]] != server {
+		t.Errorf("described %d times: %v of %+v", made, got.Hop, got.Hops)
 	}
-	schema := got.Record().Schema()
-	for name, want := range map[string]string{"hop": "stock GET /", "service": "stock", "operation": "GET /", "kind": "server"} {
-		if s := got.Record().Column(schema.FieldIndices(name)[0]).ValueStr(1); s != want {
-			t.Errorf("column %s holds %q, want %q", name, s, want)
+	for i := range got.Len() {
+		if s := got.Record().Column(0).ValueStr(i); s != "stock GET /" {
+			t.Errorf("row %d: the record names the hop %q", i, s)
 		}
+	}
+}
+
+// TestNullsOfEveryPattern: a column has a bitmap only where some rows are null.
+func TestNullsOfEveryPattern(t *testing.T) {
+	b := NewBuilder(checked(t), Instances)
+	defer b.Release()
+	const rows = 10
+	for pattern := range 1 << rows {
+		for i := range rows {
+			given := pattern>>i&1 > 0
+			r := Row{HasStart: given, HasDuration: !given, Hop: b.Hop([]byte("h")), Start: 7, Duration: 9}
+			if given {
+				r.Trace, r.Instance = []byte{byte(i + 1)}, b.Instance([]byte("i"))
+			}
+			b.Append(&r)
+		}
+		got := b.Batch()
+		given := 0
+		for i := range rows {
+			start, has := got.Start(i)
+			if want := pattern>>i&1 > 0; has != want || got.HasDuration(i) == want || (got.Trace(i) != nil) != want || (got.Instance[i] != 0) != want ||
+				(start == 7) != want || (got.Duration[i] == 9) == want || want && got.Trace(i)[0] != byte(i+1) {
+				t.Fatalf("pattern %b, row %d: start %d %v, duration %d, trace %v", pattern, i, start, has, got.Duration[i], got.Trace(i))
+			} else if want {
+				given++
+			}
+		}
+		if got.AnyStart() != (given > 0) || (got.AllStarts() != nil) != (given == rows) {
+			t.Errorf("pattern %b: any start %v, all %v", pattern, got.AnyStart(), got.AllStarts())
+		}
+		for name, nulls := range map[string]int{"start": rows - given, "trace": rows - given, "instance": rows - given, "duration_ns": given, "timeout_ns": rows} {
+			column := got.Record().Column(got.Record().Schema().FieldIndices(name)[0])
+			if column.NullN() != nulls {
+				t.Errorf("pattern %b: %d nulls of %s, want %d", pattern, column.NullN(), name, nulls)
+			}
+			for i := range rows {
+				if want := (pattern>>i&1 > 0) == (name == "duration_ns") || name == "timeout_ns"; column.IsNull(i) != want {
+					t.Errorf("pattern %b: row %d of %s: null %v", pattern, i, name, !want)
+				}
+			}
+		}
+		got.Release()
 	}
 }
 

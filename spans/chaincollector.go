@@ -75,7 +75,7 @@ func (c *ChainCollector) AddBatch(b *Batch) error {
 }
 
 // WithoutTrace is how many rows name no trace.
-func (t *Batch) WithoutTrace() int { return t.trace.NullN() }
+func (t *Batch) WithoutTrace() int { return t.Len() - t.trace.given }
 
 // ofRetried reports whether row i may belong to a call with retries.
 func ofRetried(b *Batch, i int) bool {

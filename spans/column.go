@@ -9,147 +9,168 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// fixed is a column of fixed-width values being filled. It writes straight
-// into the buffer that the finished array wraps, so nothing is copied and an
-// append is one store.
+// column is what all columns being filled have in common. Each writes straight
+// into the buffers that the finished array wraps, so nothing is copied.
+type column interface {
+	reserve(mem memory.Allocator, rows int)
+	// data hands the buffers over to an array of that type, and resets the column.
+	data(kind arrow.DataType, rows int) *array.Data
+	release()
+}
+
+// newBuffer returns a buffer whose bytes are not cleared.
+func newBuffer(mem memory.Allocator, size int) *memory.Buffer {
+	b := memory.NewResizableBuffer(mem)
+	b.Resize(size)
+	return b
+}
+
+// drop releases a buffer, if there is one.
+func drop(b **memory.Buffer) {
+	if *b != nil {
+		(*b).Release()
+		*b = nil
+	}
+}
+
+// fixed is a column of fixed-width values: an append is one store.
 type fixed[T int32 | int64 | uint8 | uint64 | float64] struct {
-	kind   arrow.DataType
 	buffer *memory.Buffer
 	values []T
-	valid  validity
+	names  *names // that the values are indices into, nil where they are not
 }
 
 func (c *fixed[T]) reserve(mem memory.Allocator, rows int) {
 	var zero T
-	c.buffer = memory.NewResizableBuffer(mem)
-	c.buffer.Resize(rows * len(arrow.GetBytes([]T{zero})))
+	c.buffer = newBuffer(mem, rows*len(arrow.GetBytes([]T{zero})))
 	c.values = arrow.GetData[T](c.buffer.Bytes())
-	c.valid.reset()
 }
 
 func (c *fixed[T]) set(row int, v T) { c.values[row] = v }
 
-func (c *fixed[T]) setNull(mem memory.Allocator, row int) {
-	c.values[row] = 0
-	c.valid.clear(mem, row, len(c.values))
+// first returns the first values, nil where the column is not being filled.
+func (c *fixed[T]) first(rows int) []T { return c.values[:min(rows, len(c.values))] }
+
+func (c *fixed[T]) data(kind arrow.DataType, rows int) *array.Data {
+	defer c.release()
+	return c.masked(kind, rows, nil, 0)
 }
 
-// data hands the buffers over; dict is nil but for dictionary columns.
-func (c *fixed[T]) data(rows int, dict *array.Data) *array.Data {
-	d := array.NewDataWithDictionary(c.kind, rows, []*memory.Buffer{c.valid.buffer, c.buffer}, c.valid.nulls, 0, dict)
-	c.release()
-	return d
+// masked is data with a bitmap of what is not null.
+func (c *fixed[T]) masked(kind arrow.DataType, rows int, valid *memory.Buffer, nulls int) *array.Data {
+	var dictionary *array.Data
+	if c.names != nil {
+		dictionary = c.names.data()
+	}
+	return array.NewDataWithDictionary(kind, rows, []*memory.Buffer{valid, c.buffer}, nulls, 0, dictionary)
 }
 
 func (c *fixed[T]) release() {
-	c.valid.release()
-	if c.buffer != nil {
-		c.buffer.Release()
-		c.buffer, c.values = nil, nil
-	}
+	drop(&c.buffer)
+	c.values = nil
 }
 
-// validity is a bitmap that exists only once a null was seen: most
-// columns of most batches have none.
-type validity struct {
+// bitmap has a bit for each row, not set at first.
+type bitmap struct {
 	buffer *memory.Buffer
-	nulls  int
+	bytes  []byte
+	given  int // rows whose bit is set
 }
 
-func (b *validity) reset() { b.nulls = 0 }
+func (m *bitmap) reserve(mem memory.Allocator, rows int) {
+	m.buffer = newBuffer(mem, int(bitutil.BytesForBits(int64(rows))))
+	m.bytes, m.given = m.buffer.Bytes(), 0
+	clear(m.bytes)
+}
 
-func (b *validity) clear(mem memory.Allocator, row, rows int) {
-	if b.buffer == nil {
-		b.buffer = memory.NewResizableBuffer(mem)
-		b.buffer.Resize(int(bitutil.BytesForBits(int64(rows))))
-		memory.Set(b.buffer.Bytes(), 0xff)
+func (m *bitmap) set(row int) {
+	m.bytes[uint(row)/8] |= 1 << (uint(row) % 8)
+	m.given++
+}
+
+// valid returns the bitmap of the rows that are not null, nil where all are not.
+func (m *bitmap) valid(rows int) *memory.Buffer {
+	if m.given == rows {
+		return nil
 	}
-	bitutil.ClearBit(b.buffer.Bytes(), row)
-	b.nulls++
+	return m.buffer
 }
 
-// none makes a bitmap in which all rows are null.
-func (b *validity) none(mem memory.Allocator, rows int) {
-	b.buffer = memory.NewResizableBuffer(mem)
-	b.buffer.Resize(int(bitutil.BytesForBits(int64(rows))))
-	memory.Set(b.buffer.Bytes(), 0)
-}
-
-func (b *validity) release() {
-	if b.buffer != nil {
-		b.buffer.Release()
-		b.buffer = nil
+// known is valid for those who read the rows.
+func (m *bitmap) known(rows int) known {
+	if m.given == rows {
+		return nil
 	}
+	return m.bytes
 }
 
-// sparse is a column of integers that are null unless they are set: where a
-// source never tells them, a row costs nothing.
-type sparse[T int32 | int64] struct {
+func (m *bitmap) release() {
+	drop(&m.buffer)
+	m.bytes = nil
+}
+
+// known is a bitmap of the rows that have a value, nil where all have.
+type known []byte
+
+func (k known) has(row int) bool { return k == nil || bitutil.BitIsSet(k, row) }
+
+// nullable is a column of fixed-width values, 0 where there is none.
+type nullable[T int32 | int64] struct {
 	fixed[T]
-	given int // values set
+	bitmap bitmap
 }
 
-func (c *sparse[T]) reserve(mem memory.Allocator, rows int) {
+func (c *nullable[T]) reserve(mem memory.Allocator, rows int) {
 	c.fixed.reserve(mem, rows)
-	clear(c.values)
-	c.valid.none(mem, rows)
-	c.given = 0
+	c.bitmap.reserve(mem, rows)
 }
 
-func (c *sparse[T]) set(row int, v T) {
+func (c *nullable[T]) set(row int, v T, given bool) {
+	if !given {
+		c.values[row] = 0
+		return
+	}
 	c.values[row] = v
-	bitutil.SetBit(c.valid.buffer.Bytes(), row)
-	c.given++
+	c.bitmap.set(row)
 }
 
-func (c *sparse[T]) data(rows int, dict *array.Data) *array.Data {
-	c.valid.nulls = rows - c.given
-	return c.fixed.data(rows, dict)
+func (c *nullable[T]) data(kind arrow.DataType, rows int) *array.Data {
+	defer c.release()
+	return c.masked(kind, rows, c.bitmap.valid(rows), rows-c.bitmap.given)
 }
 
-// flags is a column of booleans being filled.
-type flags struct{ buffer *memory.Buffer }
-
-func (c *flags) reserve(mem memory.Allocator, rows int) {
-	c.buffer = memory.NewResizableBuffer(mem)
-	c.buffer.Resize(int(bitutil.BytesForBits(int64(rows))))
-	memory.Set(c.buffer.Bytes(), 0)
+func (c *nullable[T]) release() {
+	c.fixed.release()
+	c.bitmap.release()
 }
+
+// flags is a column of booleans.
+type flags struct{ bitmap }
 
 func (c *flags) set(row int, v bool) {
 	if v {
-		bitutil.SetBit(c.buffer.Bytes(), row)
+		c.bitmap.set(row)
 	}
 }
 
-func (c *flags) data(rows int) *array.Data {
-	d := array.NewData(arrow.FixedWidthTypes.Boolean, rows, []*memory.Buffer{nil, c.buffer}, nil, 0, 0)
-	c.release()
-	return d
+func (c *flags) data(kind arrow.DataType, rows int) *array.Data {
+	defer c.release()
+	return array.NewData(kind, rows, []*memory.Buffer{nil, c.buffer}, nil, 0, 0)
 }
 
-func (c *flags) release() {
-	if c.buffer != nil {
-		c.buffer.Release()
-		c.buffer = nil
-	}
-}
-
-// blobs is a column of byte strings being filled; an empty one is null.
+// blobs is a column of byte strings; an empty one is null.
 type blobs struct {
 	offsets fixed[int32]
 	bytes   *memory.Buffer
 	used    int
-	given   int // rows that are not null
-	valid   validity
+	bitmap  bitmap
 }
 
 func (c *blobs) reserve(mem memory.Allocator, rows int) {
 	c.offsets.reserve(mem, rows+1)
 	c.offsets.values[0] = 0
-	c.bytes = memory.NewResizableBuffer(mem)
-	c.used, c.given = 0, 0
-	c.valid.none(mem, rows)
+	c.bytes, c.used = memory.NewResizableBuffer(mem), 0
+	c.bitmap.reserve(mem, rows)
 }
 
 // fits reports whether another n bytes keep the offsets within int32.
@@ -161,8 +182,7 @@ func (c *blobs) set(row int, v []byte) {
 	if len(v) > 0 {
 		c.grow(len(v))
 		c.used += copy(c.bytes.Bytes()[c.used:], v)
-		bitutil.SetBit(c.valid.buffer.Bytes(), row)
-		c.given++
+		c.bitmap.set(row)
 	}
 	c.offsets.values[row+1] = int32(c.used)
 }
@@ -173,18 +193,36 @@ func (c *blobs) grow(n int) {
 	}
 }
 
-func (c *blobs) data(rows int) *array.Data {
-	c.valid.nulls = rows - c.given
-	d := array.NewData(arrow.BinaryTypes.Binary, rows, []*memory.Buffer{c.valid.buffer, c.offsets.buffer, c.bytes}, nil, c.valid.nulls, 0)
-	c.release()
-	return d
+// first returns the first strings; without any where the column is not being filled.
+func (c *blobs) first(rows int) texts {
+	if c.bytes == nil {
+		return texts{}
+	}
+	return texts{c.offsets.first(rows + 1), c.bytes.Bytes(), c.bitmap.given}
+}
+
+func (c *blobs) data(kind arrow.DataType, rows int) *array.Data {
+	defer c.release()
+	return array.NewData(kind, rows, []*memory.Buffer{c.bitmap.valid(rows), c.offsets.buffer, c.bytes}, nil, rows-c.bitmap.given, 0)
 }
 
 func (c *blobs) release() {
 	c.offsets.release()
-	c.valid.release()
-	if c.bytes != nil {
-		c.bytes.Release()
-		c.bytes = nil
+	c.bitmap.release()
+	drop(&c.bytes)
+}
+
+// texts are the strings of a column that was filled.
+type texts struct {
+	offsets []int32
+	bytes   []byte
+	given   int // that are not empty
+}
+
+// at returns a string, nil for an empty one and where there are none at all.
+func (t *texts) at(row int) []byte {
+	if t.given == 0 || t.offsets[row] == t.offsets[row+1] {
+		return nil
 	}
+	return t.bytes[t.offsets[row]:t.offsets[row+1]:t.offsets[row+1]]
 }

@@ -58,10 +58,10 @@ func (g *grouping) find(b *Batch, i int32) int {
 	}
 }
 
-// text returns the text of a trace id that is no number. Of several that share
-// a hash it is the smallest.
+// text returns the text of a trace id that is no number, where Texts were asked
+// for. Of several that share a hash it is the smallest.
 func (g *grouping) text(b *Batch, first int32) (smallest []byte) {
-	if b.trace.NullN() == b.Len() {
+	if b.trace.given == 0 || b.spanText.offsets == nil {
 		return nil
 	}
 	for i := first; i >= 0; i = g.next[i] {

@@ -175,7 +175,7 @@ func TestSizesAreAsAccounted(t *testing.T) {
 		what      string
 		got, want uintptr
 	}{
-		{"Span", unsafe.Sizeof(Span{}), 112}, {"entry", unsafe.Sizeof(entry{}), indexBytes},
+		{"Span", unsafe.Sizeof(Span{}), 104}, {"entry", unsafe.Sizeof(entry{}), indexBytes},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s has %d bytes, want %d", c.what, c.got, c.want)

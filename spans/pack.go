@@ -2,6 +2,7 @@ package spans
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // A fragment is spans of one trace that came together, packed: about 35 bytes a
-// span instead of 112, so that little memory holds many and a file costs little.
+// span instead of 104, so that little memory holds many and a file costs little.
 // It stands for itself, wherever it is moved.
 //
 // Its head is fixed: the trace id, the length of all in bytes, how many spans.
@@ -22,7 +23,7 @@ const (
 	headBytes = 24
 	// packedBytes is the most that a span takes without its text: control words,
 	// lanes, id, digest, parent, length of the text.
-	packedBytes = 8 + 12*8 + 3*8 + binary.MaxVarintLen64
+	packedBytes = 8 + 11*8 + 3*8 + binary.MaxVarintLen64
 	// fragmentBytes ends a fragment: a trace may come in any number of them.
 	fragmentBytes = 32 << 10
 )
@@ -42,11 +43,73 @@ const (
 	parentInFull
 )
 
+// previous is what of a span the next one is written as a change from.
+type previous struct {
+	id, parent          SpanID
+	start, line, offset int64
+	bytes, weight       uint64
+	stratum, file       int32
+}
+
 // packer packs the spans of a trace into a fragment.
 type packer struct {
 	b      []byte
-	before Span
+	before previous
 	rows   uint32
+}
+
+// vectors are the columns of a batch as spans are packed from them: one that the
+// batch does not have is all zeros.
+type vectors struct {
+	*Batch
+	names                         *renaming // to the tables of the worker
+	line, offset                  []int64
+	file, host, stratum, instance []int32
+	resolution                    []uint8
+}
+
+// Columns of zeros, which nobody writes.
+var (
+	noInt64 [BatchRows]int64
+	noInt32 [BatchRows]int32
+	noUint8 [BatchRows]uint8
+)
+
+func vectorsOf(b *Batch, names *renaming) vectors {
+	return vectors{
+		Batch: b, names: names,
+		line: either(b.Line, noInt64[:]), offset: either(b.Offset, noInt64[:]),
+		file: either(b.File, noInt32[:]), host: either(b.Host, noInt32[:]),
+		stratum: either(b.Stratum, noInt32[:]), instance: either(b.Instance, noInt32[:]),
+		resolution: either(b.Resolution, noUint8[:]),
+	}
+}
+
+// either returns a column, or zeros for one that is not there.
+func either[T any](column, zeros []T) []T {
+	if column == nil {
+		return zeros
+	}
+	return column
+}
+
+// check reports an index that its table does not have.
+func (v *vectors) check() error {
+	for _, c := range [...]struct {
+		what  string
+		list  []int32
+		names int
+	}{
+		{"hop", v.Hop, len(v.names.hops)}, {"host", v.Host, max(1, len(v.names.hosts))},
+		{"stratum", v.Stratum, max(1, len(v.names.strata))}, {"instance", v.Instance, max(1, len(v.names.instances))},
+	} {
+		for row, i := range c.list {
+			if uint32(i) >= uint32(c.names) {
+				return fmt.Errorf("spans: row %d of a batch: no %s %d of %d", row, c.what, i, c.names)
+			}
+		}
+	}
+	return nil
 }
 
 // begin starts a fragment.
@@ -57,7 +120,7 @@ func (p *packer) begin(id TraceID, source int, text []byte) {
 	p.b = binary.AppendUvarint(p.b, uint64(source))
 	p.b = binary.AppendUvarint(p.b, uint64(len(text)))
 	p.b = append(p.b, text...)
-	p.before, p.rows = Span{}, 0
+	p.before, p.rows = previous{}, 0
 }
 
 // end returns the fragment, good until the next begins.
@@ -67,64 +130,85 @@ func (p *packer) end() fragment {
 	return p.b
 }
 
-// add packs one more span.
-func (p *packer) add(s *Span, text []byte) {
-	if cap(p.b)-len(p.b) < packedBytes+len(text) {
-		p.b = append(make([]byte, 0, 2*cap(p.b)+packedBytes+len(text)), p.b...)
-	}
-	w := lanes{b: p.b[:cap(p.b)], at: len(p.b) + 4}
-	old := &p.before
-	w.put(records.Zigzag(s.Start - old.Start))
-	w.put(uint64(s.Duration))
-	w.put(records.Zigzag(s.Line - old.Line))
-	w.put(records.Zigzag(s.Offset - old.Offset))
-	w.put(uint64(uint32(s.Hop)))
-	w.put(uint64(uint32(s.Host)) | uint64(uint32(s.Instance))<<32) // most have none
-	w.put(s.bytes() ^ old.bytes())
+// add packs the span of row i.
+func (p *packer) add(v *vectors, i int) {
+	text, old := v.SpanText(i), &p.before
+	w := p.room(len(text))
+	w.put(records.Zigzag(v.start[i] - old.start))
+	w.put(uint64(v.Duration[i]))
+	w.put(records.Zigzag(v.line[i] - old.line))
+	w.put(records.Zigzag(v.offset[i] - old.offset))
+	w.put(uint64(uint32(v.names.hops[v.Hop[i]])))
+	w.put(uint64(uint32(at(v.names.hosts, v.host[i]))) | uint64(uint32(at(v.names.instances, v.instance[i])))<<32) // most have none
+	bytes := v.bytes(i)
+	w.put(bytes ^ old.bytes)
 	control := w.widths
-	control |= p.rare(&w, s)
-	w.full(uint64(s.ID))
-	w.full(s.Digest)
-	control |= p.parent(&w, s) << parentShift
+	control |= p.rare(&w, v, i)
+	w.full(v.Span[i])
+	w.full(v.Digest[i])
+	control |= p.parent(&w, SpanID(v.Parent[i])) << parentShift
 	if len(text) > 0 {
 		control |= hasText
 		w.at += binary.PutUvarint(w.b[w.at:], uint64(len(text)))
 		w.at += copy(w.b[w.at:], text)
 	}
 	binary.LittleEndian.PutUint32(w.b[len(p.b):], control)
-	p.b, p.before = w.b[:w.at], *s
+	old.id, old.parent, old.start, old.line, old.offset, old.bytes = SpanID(v.Span[i]), SpanID(v.Parent[i]), v.start[i], v.line[i], v.offset[i], bytes
+	p.b = w.b[:w.at]
 	p.rows++
 }
 
+// room returns lanes behind the control word of the next span.
+func (p *packer) room(text int) lanes {
+	if cap(p.b)-len(p.b) < packedBytes+text {
+		p.b = append(make([]byte, 0, 2*cap(p.b)+packedBytes+text), p.b...)
+	}
+	return lanes{b: p.b[:cap(p.b)], at: len(p.b) + 4}
+}
+
 // rare packs what most spans do not have.
-func (p *packer) rare(w *lanes, s *Span) uint32 {
-	old := &p.before
-	weight := math.Float64bits(s.Weight) ^ math.Float64bits(old.Weight)
-	if uint64(s.Timeout|s.Shift)|weight == 0 && s.Stratum == old.Stratum && s.File == old.File {
+func (p *packer) rare(w *lanes, v *vectors, i int) uint32 {
+	old, weight, stratum := &p.before, math.Float64bits(v.Weight[i]), at(v.names.strata, v.stratum[i])
+	if v.Timeout[i] == 0 && weight == old.weight && stratum == old.stratum && v.file[i] == old.file {
 		return 0
 	}
-	at := w.at
+	start := w.at
 	w.at, w.widths, w.lane = w.at+4, 0, 0
-	w.put(uint64(s.Timeout))
-	w.put(records.Zigzag(s.Shift))
-	w.put(weight)
-	w.put(uint64(uint32(s.Stratum ^ old.Stratum)))
-	w.put(uint64(uint32(s.File ^ old.File)))
-	binary.LittleEndian.PutUint32(w.b[at:], w.widths)
+	w.put(uint64(v.Timeout[i]))
+	w.put(weight ^ old.weight)
+	w.put(uint64(uint32(stratum ^ old.stratum)))
+	w.put(uint64(uint32(v.file[i] ^ old.file)))
+	binary.LittleEndian.PutUint32(w.b[start:], w.widths)
+	old.weight, old.stratum, old.file = weight, stratum, v.file[i]
 	return hasRare
 }
 
-func (p *packer) parent(w *lanes, s *Span) uint32 {
-	switch s.Parent {
+func (p *packer) parent(w *lanes, id SpanID) uint32 {
+	switch id {
 	case 0:
 		return noParentID
-	case p.before.ID:
+	case p.before.id:
 		return parentIsBefore
-	case p.before.Parent:
+	case p.before.parent:
 		return parentAsBefore
 	}
-	w.full(uint64(s.Parent))
+	w.full(uint64(id))
 	return parentInFull
+}
+
+// bytes are the fields of one byte of a row, those that change most lowest.
+func (v *vectors) bytes(i int) uint64 {
+	ties := Ties(v.Ties[i])
+	flags := flag(v.hasStart.has(i), HasStart) | flag(v.HasDuration(i), HasDuration) | flag(v.HasTimeout(i), HasTimeout) |
+		flag(v.Marked(i), OutcomeMarked) | flag(v.Retry(i) || ties.Has(MarkedRetry), RetryByMark)
+	return uint64(v.Outcome[i]) | uint64(flags)<<8 | uint64(ties)<<16 | uint64(v.CutBy[i])<<24 | uint64(v.Failure[i])<<32 | uint64(v.resolution[i])<<40
+}
+
+func flag(on bool, f Flags) Flags {
+	if on {
+		return f
+	}
+	return 0
 }
 
 // lanes writes values into memory that has room for them.
@@ -146,11 +230,6 @@ func (w *lanes) put(v uint64) {
 func (w *lanes) full(v uint64) {
 	binary.LittleEndian.PutUint64(w.b[w.at:], v)
 	w.at += 8
-}
-
-// bytes are a span's fields of one byte, those that change most lowest.
-func (s *Span) bytes() uint64 {
-	return uint64(s.Outcome) | uint64(s.Flags)<<8 | uint64(s.Ties)<<16 | uint64(s.CutBy)<<24 | uint64(s.Failure)<<32 | uint64(s.Resolution)<<40
 }
 
 func (s *Span) setBytes(v uint64) {
@@ -176,7 +255,7 @@ type unpacker struct {
 	at     int
 	source int    // who collected it
 	text   []byte // of the trace id
-	before Span
+	before previous
 }
 
 func (f fragment) open() unpacker {
@@ -201,34 +280,38 @@ func (u *unpacker) take(n int) []byte {
 func (u *unpacker) next(s *Span) (text []byte) {
 	old := &u.before
 	control := u.word()
-	s.Start = old.Start + records.Unzigzag(u.lane(control))
+	old.start += records.Unzigzag(u.lane(control))
 	s.Duration = int64(u.lane(control >> 4))
-	s.Line = old.Line + records.Unzigzag(u.lane(control>>8))
-	s.Offset = old.Offset + records.Unzigzag(u.lane(control>>12))
+	old.line += records.Unzigzag(u.lane(control >> 8))
+	old.offset += records.Unzigzag(u.lane(control >> 12))
+	s.Start, s.Line, s.Offset = old.start, old.line, old.offset
 	s.Hop = int32(u.lane(control >> 16))
 	places := u.lane(control >> 20)
 	s.Host, s.Instance = int32(places), int32(places>>32)
-	s.setBytes(old.bytes() ^ u.lane(control>>24))
-	s.Timeout, s.Shift, s.Weight, s.Stratum, s.File = 0, 0, old.Weight, old.Stratum, old.File
+	old.bytes ^= u.lane(control >> 24)
+	s.setBytes(old.bytes)
+	s.Timeout = 0
 	if control&hasRare != 0 {
-		u.rare(s)
+		s.Timeout = u.rare()
 	}
+	s.Weight, s.Stratum, s.File = math.Float64frombits(old.weight), old.stratum, old.file
 	s.ID, s.Digest = SpanID(u.full()), u.full()
 	s.Parent = u.parent(control >> parentShift & 3)
 	if control&hasText != 0 {
 		text = u.take(int(u.varint()))
 	}
-	u.before = *s
+	old.id, old.parent = s.ID, s.Parent
 	return text
 }
 
-func (u *unpacker) rare(s *Span) {
-	widths := u.word()
-	s.Timeout = int64(u.lane(widths))
-	s.Shift = records.Unzigzag(u.lane(widths >> 4))
-	s.Weight = math.Float64frombits(math.Float64bits(s.Weight) ^ u.lane(widths>>8))
-	s.Stratum ^= int32(u.lane(widths >> 12))
-	s.File ^= int32(u.lane(widths >> 16))
+// rare reads what most spans do not have, and returns the timeout.
+func (u *unpacker) rare() (timeout int64) {
+	old, widths := &u.before, u.word()
+	timeout = int64(u.lane(widths))
+	old.weight ^= u.lane(widths >> 4)
+	old.stratum ^= int32(u.lane(widths >> 8))
+	old.file ^= int32(u.lane(widths >> 12))
+	return timeout
 }
 
 func (u *unpacker) parent(how uint32) SpanID {
@@ -236,9 +319,9 @@ func (u *unpacker) parent(how uint32) SpanID {
 	case noParentID:
 		return 0
 	case parentIsBefore:
-		return u.before.ID
+		return u.before.id
 	case parentAsBefore:
-		return u.before.Parent
+		return u.before.parent
 	}
 	return SpanID(u.full())
 }

@@ -5,44 +5,89 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 )
 
-// packed packs spans and unpacks them.
-func packed(id TraceID, traceText string, list []Span, texts []string) (f fragment, out []Span, outTexts []string) {
+// packed packs the rows of one trace and unpacks them.
+func packed(t testing.TB, id TraceID, traceText string, list []Row) (f fragment, out []Span, texts []string) {
+	b := NewBuilder(checked(t), everything)
+	defer b.Release()
+	for i := range list {
+		b.Append(&list[i])
+	}
+	batch := b.Batch()
+	defer batch.Release()
+	v := vectorsOf(batch, testNames)
+	if err := v.check(); err != nil {
+		t.Fatal(err)
+	}
 	var p packer
 	p.begin(id, 3, []byte(traceText))
 	for i := range list {
-		p.add(&list[i], []byte(texts[i]))
+		p.add(&v, i)
 	}
 	f = p.end()
 	u := f.open()
 	for range f.rows() {
 		var s Span
-		outTexts = append(outTexts, string(u.next(&s)))
+		texts = append(texts, string(u.next(&s)))
 		out = append(out, s)
 	}
-	return f, out, outTexts
+	return f, out, texts
 }
 
 // edges are values of every width, and those at which signs turn.
 var edges = []uint64{0, 1, 0x7f, 0x80, 0xff, 0x100, 1 << 16, 1<<24 - 1, 1 << 31, 1 << 32, 1 << 40, 1 << 48, 1<<56 - 1, 1 << 62, 1<<63 - 1, 1 << 63, math.MaxUint64}
 
-func arbitrarySpan(r *rand.Rand, before Span) Span {
+// testNames give each index the number that stands there in edges.
+var testNames = func() *renaming {
+	var list []int32
+	for _, e := range edges {
+		list = append(list, int32(e))
+	}
+	return &renaming{list, list, list, list}
+}()
+
+func arbitraryPackedRow(r *rand.Rand, before Row) Row {
 	edge := func() uint64 { return edges[r.IntN(len(edges))] }
-	s := Span{
-		ID: SpanID(edge()), Parent: SpanID(edge()), Start: int64(edge()), Duration: int64(edge()), Digest: edge(), Line: int64(edge()), Offset: int64(edge()),
-		Hop: int32(edge()), Host: int32(edge()), Outcome: Outcome(edge()), CutBy: CutBy(edge()), Failure: Failure(edge()), Ties: Ties(edge()), Resolution: uint8(edge()), Flags: Flags(edge()),
+	index := func() int32 { return int32(r.IntN(len(edges))) }
+	coin := func() bool { return r.IntN(2) == 0 }
+	row := Row{
+		Hop: index(), Outcome: Outcome(edge()), CutBy: CutBy(edge()), Failure: Failure(edge()), Resolution: uint8(edge()), Retry: coin(), Marked: coin(),
+		HasStart: coin(), HasDuration: coin(), HasTimeout: r.IntN(4) == 0, Start: int64(edge()), Duration: int64(edge()), Line: int64(edge()), Offset: int64(edge()),
+		Link: Link{Span: SpanID(edge()), Parent: SpanID(edge()), Ties: Ties(edge()), Host: index(), Digest: edge()},
 	}
 	switch r.IntN(4) {
 	case 0:
-		s.Parent = before.ID
+		row.Parent = before.Span
 	case 1:
-		s.Parent = before.Parent
+		row.Parent = before.Parent
 	}
-	if r.IntN(2) == 0 {
-		s.Instance = int32(edge())
-		s.Timeout, s.Shift, s.Weight, s.Stratum, s.File = int64(edge()), int64(edge()), float64(edge()), int32(edge()), int32(edge())
+	if coin() {
+		row.Instance, row.Timeout, row.Weight, row.Stratum, row.File = index(), int64(edge()), float64(edge()), index(), int32(edge())
+	}
+	row.SpanText = [][]byte{nil, nil, []byte("span-1"), make([]byte, 300)}[r.IntN(4)]
+	return row
+}
+
+// spanOfRow is what a row becomes.
+func spanOfRow(r *Row) Span {
+	n := testNames
+	s := Span{
+		ID: r.Span, Parent: r.Parent, Digest: r.Digest, Weight: r.Weight, Line: r.Line, Offset: r.Offset, File: r.File,
+		Hop: n.hops[r.Hop], Host: n.hosts[r.Host], Stratum: n.strata[r.Stratum], Instance: n.instances[r.Instance],
+		Outcome: r.Outcome, CutBy: r.CutBy, Failure: r.Failure, Ties: r.Ties, Resolution: r.Resolution,
+		Flags: flag(r.Marked, OutcomeMarked) | flag(r.Retry || r.Ties.Has(MarkedRetry), RetryByMark),
+	}
+	if r.HasStart {
+		s.Start, s.Flags = r.Start, s.Flags|HasStart
+	}
+	if r.HasDuration {
+		s.Duration, s.Flags = r.Duration, s.Flags|HasDuration
+	}
+	if r.HasTimeout {
+		s.Timeout, s.Flags = r.Timeout, s.Flags|HasTimeout
 	}
 	return s
 }
@@ -50,21 +95,22 @@ func arbitrarySpan(r *rand.Rand, before Span) Span {
 func TestPackedSpansComeBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
-		var list []Span
+		var list []Row
+		var want []Span
 		var texts []string
-		before := Span{}
+		before := Row{}
 		for range 1 + r.IntN(9) {
-			before = arbitrarySpan(r, before)
+			before = arbitraryPackedRow(r, before)
 			list = append(list, before)
-			texts = append(texts, []string{"", "", "span-1", string(make([]byte, 300))}[r.IntN(4)])
+			want, texts = append(want, spanOfRow(&before)), append(texts, string(before.SpanText))
 		}
 		id, text := TraceID{r.Uint64(), r.Uint64()}, []string{"", "trace-1"}[r.IntN(2)]
-		f, got, gotTexts := packed(id, text, list, texts)
+		f, got, gotTexts := packed(t, id, text, list)
 		u := f.open()
 		if f.trace() != id || f.length() != len(f) || u.source != 3 || string(u.text) != text {
 			t.Fatalf("head: %v %d of %d, source %d, text %q", f.trace(), f.length(), len(f), u.source, u.text)
 		}
-		if d := cmp.Diff(list, got); d != "" {
+		if d := cmp.Diff(want, got); d != "" {
 			t.Fatal(d)
 		}
 		if d := cmp.Diff(texts, gotTexts); d != "" {
@@ -76,19 +122,23 @@ func TestPackedSpansComeBack(t *testing.T) {
 // TestUsualSpansArePackedSmall: what the memory limit holds and a spill file
 // costs rests on it.
 func TestUsualSpansArePackedSmall(t *testing.T) {
-	var list []Span
-	for i := range 8 {
-		s := Span{ID: SpanID(i+1) * 0x9e3779b97f4a7c15, Start: 1_768_442_400_000_000_000 + int64(i)*50_000, Duration: 96_019_000, Digest: uint64(i+1) * 0xd6e8feb86659fd93,
-			Line: 1, Offset: 1<<30 + int64(i)*520, Hop: int32(i), Resolution: 3, Flags: HasStart | HasDuration}
-		if i > 0 {
-			s.Parent = list[i-1].ID
-		}
-		list = append(list, s)
-	}
-	f, _, _ := packed(TraceID{1, 2}, "", list, make([]string, len(list)))
-	if n := len(f) / len(list); n > 36 {
+	f, _, _ := packed(t, TraceID{1, 2}, "", usualRows())
+	if n := len(f) / f.rows(); n > 36 {
 		t.Errorf("%d bytes a span", n)
 	}
+}
+
+// usualRows are a trace of calls within calls.
+func usualRows() (list []Row) {
+	for i := range 8 {
+		r := Row{Start: 1_768_442_400_000_000_000 + int64(i)*50_000, Duration: 96_019_000, HasStart: true, HasDuration: true, Resolution: 3,
+			Line: 1, Offset: 1<<30 + int64(i)*520, Hop: int32(i) % 5, Link: Link{Span: SpanID(i+1) * 0x9e3779b97f4a7c15, Digest: uint64(i+1) * 0xd6e8feb86659fd93}}
+		if i > 0 {
+			r.Parent = list[i-1].Span
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 // TestRowsOfATraceAreGrouped: mixed rows make one fragment a trace.
@@ -115,20 +165,24 @@ func TestRowsOfATraceAreGrouped(t *testing.T) {
 }
 
 func BenchmarkPack(b *testing.B) {
-	list := make([]Span, 8)
-	for i := range list {
-		list[i] = Span{ID: SpanID(i+1) << 50, Start: 1 << 60, Duration: 1 << 25, Digest: uint64(i) << 40, Line: 1, Offset: int64(i) * 520, Hop: int32(i)}
+	rows := NewBuilder(memory.DefaultAllocator, Links|Positions)
+	defer rows.Release()
+	for _, r := range usualRows() {
+		rows.Append(&r)
 	}
+	batch := rows.Batch()
+	defer batch.Release()
+	v := vectorsOf(batch, testNames)
 	var p packer
 	b.ReportAllocs()
 	for b.Loop() {
 		p.begin(TraceID{1, 2}, 0, nil)
-		for i := range list {
-			p.add(&list[i], nil)
+		for i := range batch.Len() {
+			p.add(&v, i)
 		}
 		f := p.end()
 		u := f.open()
-		for range list {
+		for range batch.Len() {
 			var s Span
 			u.next(&s)
 		}

@@ -10,7 +10,7 @@ import (
 // nothing of it shows; after the builder nothing is left.
 func TestBatchesUseReleasedBuffersAgain(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	b := NewBuilder(mem, Links|Positions|Strata|Attempts|Resolutions)
+	b := NewBuilder(mem, Links|Hosts|Texts|Positions|Strata|Resolutions)
 	row := func(full bool) *Batch {
 		r := Row{Hop: b.Hop([]byte("h")), Link: Link{TraceID: TraceID{1, 2}, Span: 3}}
 		if full {

@@ -2,10 +2,10 @@ package spans
 
 import "github.com/apache/arrow/go/v15/arrow"
 
-// Columns selects the optional columns of a batch. Decoding one that nobody
-// reads costs time on every row, so a command asks for what it needs. Hop,
-// duration, outcome, cut_by, failure, retry, marked, timeout and trace are
-// always there; trace and start are null where the decoder left them out.
+// Columns selects the optional columns of a batch. Decoding and keeping one that
+// nobody reads costs time on every row, so each analysis says what it reads, and a
+// run fills what all of them together ask for. Columns without a bit are always
+// there; trace and start are null where the decoder left them out.
 type Columns uint16
 
 const (
@@ -19,18 +19,20 @@ const (
 	Positions
 	// Strata adds the value of the key that --by names.
 	Strata
-	// Attempts adds the attempt's number as logged.
-	Attempts
-	// Links adds what makes spans a trace: ids, parent, kind of tie, host, shift,
-	// digest and weight. The trace id is then a number; the trace column holds
-	// only the text of ids that are none.
+	// Links adds what makes spans a trace: ids, parent, kind of tie, digest and
+	// weight. The trace id is then a number; the trace column holds only the text
+	// of ids that are none.
 	Links
+	// Hosts adds to Links whose clock a span was measured by.
+	Hosts
+	// Texts adds to Links the text of span ids that are no numbers, and keeps that
+	// of such trace ids: for the names of spans and traces.
+	Texts
 	// Resolutions adds the power of ten, in nanoseconds, of the last digit
 	// that the source wrote.
 	Resolutions
 	// Instances adds the instance that an attempt went to, where the source names
-	// one: the peer of a call, the pod or host of a line. The host of Links says
-	// whose clock a span was measured by; this does not.
+	// one: the peer of a call, the pod or host of a line.
 	Instances
 )
 
@@ -42,61 +44,51 @@ var (
 	instantType    = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
 )
 
-// linkFields are the columns of Links. service, operation and kind share the
-// hop's indices.
-var linkFields = []arrow.Field{
-	{Name: "service", Type: dictionaryType},
-	{Name: "operation", Type: dictionaryType},
-	{Name: "kind", Type: dictionaryType},
-	{Name: "trace_hi", Type: arrow.PrimitiveTypes.Uint64},
-	{Name: "trace_lo", Type: arrow.PrimitiveTypes.Uint64},
-	{Name: "span", Type: arrow.PrimitiveTypes.Uint64},
-	{Name: "parent", Type: arrow.PrimitiveTypes.Uint64},
-	{Name: "digest", Type: arrow.PrimitiveTypes.Uint64},
-	{Name: "shift_ns", Type: arrow.PrimitiveTypes.Int64},
-	{Name: "weight", Type: arrow.PrimitiveTypes.Float64},
-	{Name: "host", Type: dictionaryType},
-	{Name: "ties", Type: arrow.PrimitiveTypes.Uint8},
-	{Name: "span_text", Type: arrow.BinaryTypes.Binary, Nullable: true},
+// fields are the columns in the order of the record, as in Builder.inOrder, each
+// with what asks for it.
+var fields = [...]struct {
+	name     string
+	kind     arrow.DataType
+	nullable bool
+	need     Columns
+}{
+	{"hop", dictionaryType, false, 0},
+	{"duration_ns", arrow.PrimitiveTypes.Int64, true, 0},
+	{"timeout_ns", arrow.PrimitiveTypes.Int64, true, 0},
+	{"outcome", arrow.PrimitiveTypes.Uint8, false, 0},
+	{"cut_by", arrow.PrimitiveTypes.Uint8, false, 0},
+	{"failure", arrow.PrimitiveTypes.Uint8, false, 0},
+	{"retry", arrow.FixedWidthTypes.Boolean, false, 0},
+	{"marked", arrow.FixedWidthTypes.Boolean, false, 0},
+	{"trace", arrow.BinaryTypes.Binary, true, 0},
+	{"start", instantType, true, 0},
+	{"file", arrow.PrimitiveTypes.Int32, false, Positions},
+	{"line", arrow.PrimitiveTypes.Int64, false, Positions},
+	{"offset", arrow.PrimitiveTypes.Int64, false, Positions},
+	{"stratum", dictionaryType, false, Strata},
+	{"trace_hi", arrow.PrimitiveTypes.Uint64, false, Links},
+	{"trace_lo", arrow.PrimitiveTypes.Uint64, false, Links},
+	{"span", arrow.PrimitiveTypes.Uint64, false, Links},
+	{"parent", arrow.PrimitiveTypes.Uint64, false, Links},
+	{"digest", arrow.PrimitiveTypes.Uint64, false, Links},
+	{"weight", arrow.PrimitiveTypes.Float64, false, Links},
+	{"ties", arrow.PrimitiveTypes.Uint8, false, Links},
+	{"host", dictionaryType, false, Links | Hosts},
+	{"span_text", arrow.BinaryTypes.Binary, true, Links | Texts},
+	{"resolution", arrow.PrimitiveTypes.Uint8, false, Resolutions},
+	{"instance", dictionaryType, true, Instances},
 }
 
 // Schema returns the Arrow schema of batches with the given optional columns.
 // Durations and timeouts are int64 nanoseconds, start is a UTC timestamp in
 // nanoseconds, outcome, cut_by and failure are the numbers of this package's
-// constants.
+// constants. A hop is told by its name.
 func Schema(c Columns) *arrow.Schema {
-	fields := []arrow.Field{
-		{Name: "hop", Type: dictionaryType},
-		{Name: "duration_ns", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-		{Name: "timeout_ns", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-		{Name: "outcome", Type: arrow.PrimitiveTypes.Uint8},
-		{Name: "cut_by", Type: arrow.PrimitiveTypes.Uint8},
-		{Name: "failure", Type: arrow.PrimitiveTypes.Uint8},
-		{Name: "retry", Type: arrow.FixedWidthTypes.Boolean},
-		{Name: "marked", Type: arrow.FixedWidthTypes.Boolean},
-		{Name: "trace", Type: arrow.BinaryTypes.Binary, Nullable: true},
-		{Name: "start", Type: instantType, Nullable: true},
+	var list []arrow.Field
+	for _, f := range fields {
+		if c.Has(f.need) {
+			list = append(list, arrow.Field{Name: f.name, Type: f.kind, Nullable: f.nullable})
+		}
 	}
-	if c.Has(Positions) {
-		fields = append(fields,
-			arrow.Field{Name: "file", Type: arrow.PrimitiveTypes.Int32},
-			arrow.Field{Name: "line", Type: arrow.PrimitiveTypes.Int64},
-			arrow.Field{Name: "offset", Type: arrow.PrimitiveTypes.Int64})
-	}
-	if c.Has(Strata) {
-		fields = append(fields, arrow.Field{Name: "stratum", Type: dictionaryType})
-	}
-	if c.Has(Attempts) {
-		fields = append(fields, arrow.Field{Name: "attempt", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
-	}
-	if c.Has(Links) {
-		fields = append(fields, linkFields...)
-	}
-	if c.Has(Resolutions) {
-		fields = append(fields, arrow.Field{Name: "resolution", Type: arrow.PrimitiveTypes.Uint8})
-	}
-	if c.Has(Instances) {
-		fields = append(fields, arrow.Field{Name: "instance", Type: dictionaryType, Nullable: true})
-	}
-	return arrow.NewSchema(fields, nil)
+	return arrow.NewSchema(list, nil)
 }

@@ -247,7 +247,7 @@ func TestMisuseIsAnError(t *testing.T) {
 func TestIndicesWithoutANameAreAnError(t *testing.T) {
 	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}, {Instance: 1}, {Instance: -1}} {
 		a := newTestAssembler(t, AssemblerConfig{})
-		b := NewBuilder(memory.DefaultAllocator, Links|Strata|Instances)
+		b := NewBuilder(memory.DefaultAllocator, Links|Hosts|Strata|Instances)
 		defer b.Release()
 		b.Hop([]byte("h"))
 		b.Append(&r)
@@ -264,7 +264,7 @@ func TestIndicesWithoutANameAreAnError(t *testing.T) {
 func TestTablesAreJoined(t *testing.T) {
 	a := newTestAssembler(t, AssemblerConfig{Workers: 2})
 	mem := memory.DefaultAllocator
-	one, two := NewBuilder(mem, Links|Strata|Resolutions|Instances), NewBuilder(mem, Links)
+	one, two := NewBuilder(mem, Links|Hosts|Strata|Resolutions|Instances), NewBuilder(mem, Links|Hosts)
 	defer one.Release()
 	defer two.Release()
 	row := func(b *Builder, id int, hop, host, stratum string) *Batch {
@@ -381,7 +381,7 @@ func FuzzAdd(f *testing.F) {
 			return
 		}
 		a := newTestAssembler(t, AssemblerConfig{Memory: limit, Workers: 1})
-		b := NewBuilder(memory.DefaultAllocator, Links|Positions|Strata)
+		b := NewBuilder(memory.DefaultAllocator, Links|Hosts|Texts|Positions|Strata)
 		defer b.Release()
 		b.SpanHop([]byte("c"), func() Hop { return Hop{Name: "h", Kind: Client} })
 		b.SpanHop([]byte("s"), func() Hop { return Hop{Name: "h", Kind: Server} })
@@ -422,7 +422,7 @@ func arbitraryRow(p []byte) Row {
 	r := Row{
 		Hop: int32(p[0] % 2), Outcome: Outcome(p[1]), CutBy: CutBy(p[2]), HasStart: p[3]&1 > 0, HasDuration: p[3]&2 > 0, Retry: p[3]&4 > 0,
 		Start: edge(p[4]), Duration: edge(p[4] >> 4), File: int32(edge(p[5])), Line: edge(p[5]),
-		Link: Link{TraceID: TraceID{uint64(p[6] % 3), uint64(p[6] >> 6)}, Span: SpanID(p[7] % 5), Parent: SpanID(p[7] >> 5), Ties: Ties(p[5]), Digest: uint64(p[5]), Shift: edge(p[6])},
+		Link: Link{TraceID: TraceID{uint64(p[6] % 3), uint64(p[6] >> 6)}, Span: SpanID(p[7] % 5), Parent: SpanID(p[7] >> 5), Ties: Ties(p[5]), Digest: uint64(p[5])},
 	}
 	if p[0] == 0xff {
 		r.Host = int32(edge(p[1]))

@@ -2,7 +2,6 @@ package spans
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -87,23 +86,6 @@ func at(list []int32, i int32) int32 {
 		return 0
 	}
 	return list[i]
-}
-
-// check reports an index that its table does not have.
-func (r *renaming) check(s *Span) error {
-	if uint32(s.Hop) >= uint32(len(r.hops)) {
-		return fmt.Errorf("hop %d of %d", s.Hop, len(r.hops))
-	}
-	if uint32(s.Host) >= uint32(max(1, len(r.hosts))) {
-		return fmt.Errorf("host %d of %d", s.Host, len(r.hosts))
-	}
-	if uint32(s.Stratum) >= uint32(max(1, len(r.strata))) {
-		return fmt.Errorf("stratum %d of %d", s.Stratum, len(r.strata))
-	}
-	if uint32(s.Instance) >= uint32(max(1, len(r.instances))) {
-		return fmt.Errorf("instance %d of %d", s.Instance, len(r.instances))
-	}
-	return nil
 }
 
 // mergeTables joins the workers' tables into one in sorted order, so that it

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// Span is one span of a whole trace: 112 bytes without pointers. Where Flags
+// Span is one span of a whole trace: 104 bytes without pointers. Where Flags
 // do not say that a time is there, it is 0.
 type Span struct {
-	ID, Parent                      SpanID
-	Start, Duration, Timeout, Shift int64 // as in Row
-	Digest                          uint64
-	Weight                          float64
-	Line, Offset                    int64
-	Hop                             int32 // index into Trace.Hops
-	Host                            int32 // index into Trace.Hosts
-	Stratum                         int32 // index into Trace.Strata
-	Instance                        int32 // index into Trace.Instances, 0 for none
-	File                            int32
-	Outcome                         Outcome
-	CutBy                           CutBy
-	Failure                         Failure
-	Ties                            Ties
-	Resolution                      uint8
-	Flags                           Flags
+	ID, Parent               SpanID
+	Start, Duration, Timeout int64 // as in Row
+	Digest                   uint64
+	Weight                   float64
+	Line, Offset             int64
+	Hop                      int32 // index into Trace.Hops
+	Host                     int32 // index into Trace.Hosts
+	Stratum                  int32 // index into Trace.Strata
+	Instance                 int32 // index into Trace.Instances, 0 for none
+	File                     int32
+	Outcome                  Outcome
+	CutBy                    CutBy
+	Failure                  Failure
+	Ties                     Ties
+	Resolution               uint8
+	Flags                    Flags
 }
 
 // Flags are what is known of a span besides its values.
@@ -113,7 +113,6 @@ func compareContent(a, b *Span) int {
 	return cmp.Or(
 		cmp.Compare(a.Duration, b.Duration),
 		cmp.Compare(a.Timeout, b.Timeout),
-		cmp.Compare(a.Shift, b.Shift),
 		cmp.Compare(math.Float64bits(a.Weight), math.Float64bits(b.Weight)),
 		cmp.Compare(a.Host, b.Host),
 		cmp.Compare(a.Stratum, b.Stratum),

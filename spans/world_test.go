@@ -85,7 +85,7 @@ func (s testSpan) append(b *Builder) {
 
 // batchOf makes one batch of the spans, from a builder of its own.
 func batchOf(mem memory.Allocator, list ...testSpan) *Batch {
-	b := NewBuilder(mem, Links|Positions|Instances)
+	b := NewBuilder(mem, Links|Hosts|Texts|Positions|Instances)
 	defer b.Release()
 	for _, s := range list {
 		s.append(b)

@@ -257,18 +257,31 @@ func (l *pipeline) visit() error {
 	})
 }
 
+// What each analysis reads of the optional columns, and what its section of the
+// report shows besides.
+const (
+	hopColumns          = spans.Resolutions | spans.Starts
+	chainColumns        = spans.Traces | spans.Starts // of owner and retries
+	orphanColumns       = spans.Hosts
+	shownOrphanColumns  = spans.Positions | spans.Texts
+	shownOwnerColumns   = spans.Hosts | spans.Instances | spans.Texts
+	shownRetriesColumns = spans.Texts
+)
+
 // columns are the optional ones that the run needs.
 func (p *plan) columns() spans.Columns {
-	c := spans.Resolutions | spans.Starts
-	if p.strata {
-		c |= spans.Strata
+	c, needs := spans.Columns(hopColumns), p.sections.needs()
+	add := func(asked bool, more spans.Columns) {
+		if asked {
+			c |= more
+		}
 	}
-	if p.keep() != spans.KeepNone {
-		c |= spans.Traces | spans.Starts
-	}
-	if p.sections.has(sectionOwner) {
-		c |= spans.Instances
-	}
+	add(p.strata, spans.Strata)
+	add(p.keep() != spans.KeepNone, chainColumns)
+	add(needs.has(sectionOrphans), orphanColumns)
+	add(p.sections.has(sectionOrphans), shownOrphanColumns)
+	add(p.sections.has(sectionOwner), shownOwnerColumns)
+	add(p.sections.has(sectionRetries), shownRetriesColumns)
 	return c
 }
 
