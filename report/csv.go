@@ -30,6 +30,20 @@ func (r *Report) forCSV() *Section {
 	return nil
 }
 
+// CSVTables names the section whose rows CSV writes, and the others that have any.
+func (r *Report) CSVTables() (written string, others []string) {
+	first := r.forCSV()
+	for i := range r.Sections {
+		switch s := &r.Sections[i]; {
+		case s == first:
+			written = s.Key
+		case s.Data.Rows > 0:
+			others = append(others, s.Key)
+		}
+	}
+	return written, others
+}
+
 func csvRows(w *csv.Writer, t *Table) error {
 	var columns []int
 	var fields []string

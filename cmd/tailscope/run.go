@@ -43,9 +43,11 @@ func (p *plan) run(ctx context.Context) error {
 	if r.input.Accepted == 0 {
 		return nothingAccepted(r.input)
 	}
-	if err := p.write(out, r.report(p.sections), p.look()); err != nil {
+	page := p.report(r)
+	if err := p.write(out, page, p.look()); err != nil {
 		return err
 	}
+	p.tellLeftOut(page)
 	if err := out.CloseAtomicallyReplace(); err != nil {
 		return err
 	}

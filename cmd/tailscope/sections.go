@@ -57,17 +57,27 @@ var kinds = [...]struct {
 	{sectionTimeouts, "timeouts", func(r *results) report.Section { return r.timeouts.Section(&r.view) }, func(r *results) any { return mirror.Timeouts(r.timeouts) }},
 }
 
+// names are those of the sections.
+func (s sections) names() (list []string) {
+	for _, k := range kinds {
+		if s.has(k.section) {
+			list = append(list, k.name)
+		}
+	}
+	return list
+}
+
 // report puts the sections in the order of the page, what was read before all.
-func (r *results) report(asked sections) *report.Report {
+func (p *plan) report(r *results) *report.Report {
 	input := r.input.Section()
 	input.JSON = func() any { return mirror.Input(r.input) }
 	all := []report.Section{input}
 	for _, k := range kinds {
-		if asked.has(k.section) {
+		if p.sections.has(k.section) {
 			s := k.make(r)
 			s.JSON = func() any { return k.json(r) }
 			all = append(all, s)
 		}
 	}
-	return &report.Report{Sections: all}
+	return &report.Report{Sections: all, Table: p.table}
 }

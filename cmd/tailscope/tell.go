@@ -40,6 +40,14 @@ func (p *plan) tell(in ingest.Summary, f *found) {
 	}
 }
 
+// tellLeftOut says what a CSV does not have, unless its table was chosen.
+func (p *plan) tellLeftOut(r *report.Report) {
+	written, others := r.CSVTables()
+	if p.csv && p.table == "" && len(others) > 0 {
+		p.say("the CSV holds the %s table only; left out: %s (--table NAME writes one of them, --format json has all)", written, strings.Join(others, ", "))
+	}
+}
+
 // say writes one line to stderr. What it quotes comes from logs, so what could
 // steer a terminal is made visible.
 func (p *plan) say(format string, args ...any) {
