@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 )
@@ -27,7 +28,7 @@ func serverNote(t *Tail) string {
 	if s == nil || t.Status != quantile.AtLeast {
 		return ""
 	}
-	seen := fmt.Sprintf("%d of %d cut first attempts have a server span", s.N, s.Of)
+	seen := fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "cut first attempt")+note.Form(s.N, " has", " have"))
 	if s.Selected {
 		seen += ", a selected sample"
 	}
@@ -51,8 +52,8 @@ func estimateNote(t *Tail) string {
 	case e.Bound == nil:
 		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the wall; it sizes a canary and sets no timeout", report.Round(*e.Value))
 	}
-	return fmt.Sprintf("estimate %s, by the most careful of %d models up to %s, if the tail goes on as below the wall (f %s); it sizes a canary and sets no timeout",
-		report.Round(*e.Value), len(e.Models), report.Round(*e.Bound), gateFigure(e.F))
+	return fmt.Sprintf("estimate %s, by the most careful of %s up to %s, if the tail goes on as below the wall (f %s); it sizes a canary and sets no timeout",
+		report.Round(*e.Value), note.Count(len(e.Models), "model"), report.Round(*e.Bound), gateFigure(e.F))
 }
 
 func failing(e *quantile.Estimate, label string) (reasons []string) {
@@ -68,7 +69,7 @@ func gateText(j quantile.Judgement, label string) string {
 	f := gateFigure(j.Figure)
 	switch j.Gate {
 	case quantile.EnoughExceedances:
-		return "only " + f + " completed attempts in its tail"
+		return "only " + f + note.Form(j.Figure, " completed attempt", " completed attempts") + " in its tail"
 	case quantile.NotTooFar:
 		if math.IsInf(j.Figure, 0) {
 			return "no attempt lies beyond " + label
@@ -84,7 +85,7 @@ func gateText(j quantile.Judgement, label string) string {
 		}
 		return "the wall is " + f + " times the slowest completed attempt"
 	}
-	return "signs of " + f + " walls"
+	return "signs of " + f + note.Form(j.Figure, " wall", " walls")
 }
 
 func gateLimit(j quantile.Judgement) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -41,7 +42,7 @@ type relation struct {
 func countTable(r *Result, biased bool) report.Table {
 	all := []relation{
 		{"with a parent", r.SpansWithParent, "their ends are compared, where both have one."},
-		{"orphaned", r.Orphaned, fmt.Sprintf("%d were running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", r.Overruns, r.LateStarts)},
+		{"orphaned", r.Orphaned, fmt.Sprintf("%s running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", note.Count(r.Overruns, "was", "were"), r.LateStarts)},
 		{"after the root's end", r.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent."},
 		{"outlived, completed", r.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch."},
 		{"outlived, asynchronous", r.OutlivedAsync, "the parent does not wait for them."},

@@ -44,7 +44,7 @@ func worthText(h *Hop) string {
 	if h.Attempts == h.Calls {
 		return "none"
 	}
-	of := fmt.Sprintf("%d of %d calls that were cut first and retried completed", h.Rescue.N, h.Rescue.Of)
+	of := fmt.Sprintf("%d of %s cut first and retried completed", h.Rescue.N, note.Count(h.Rescue.Of, "call that was", "calls that were"))
 	switch h.Rescue.Verdict {
 	case FreshDraw:
 		return "a fresh draw: " + of
@@ -161,7 +161,7 @@ func backoffText(b *Backoff) string {
 func wallNote(h *Hop) string {
 	var parts []string
 	if w := h.Wall; w.Of > 0 {
-		text := fmt.Sprintf("%s failing calls lasted as many timeouts as they had attempts", ofText(w.Count))
+		text := fmt.Sprintf("%d of %s lasted as many timeouts as %s had attempts", w.N, note.Count(w.Of, "failing call"), note.Form(w.N, "it", "they"))
 		if w.Timeout != nil {
 			text += ", of " + durations.Text(*w.Timeout)
 		}
@@ -196,9 +196,9 @@ func worthCaption(o *Result) []string {
 		lines = append(lines, fmt.Sprintf("A retry is a fresh draw where it surely completes more than half as often as first attempts do (%s of all), the same slowness where surely less.", ratio.Percent(*o.All.Completion)))
 	}
 	a := o.Amplification
-	text := fmt.Sprintf("Amplification: up to %s for one request are possible", note.Count(min(a.Possible, 1<<62), "attempt"))
+	text := fmt.Sprintf("Amplification: up to %s possible", note.Count(min(a.Possible, 1<<62), "attempt for one request is", "attempts for one request are"))
 	if a.ObservedMax != nil {
-		text += fmt.Sprintf(", %d were seen", *a.ObservedMax)
+		text += ", " + note.Count(*a.ObservedMax, "was seen", "were seen")
 	}
 	lines = append(lines, text+".")
 	if mean := o.Ratio.All.Share(); mean != nil {

@@ -110,7 +110,7 @@ var columns = []report.Column[Hop]{
 func (c Current) value() value { return report.Nanos(c.Timeout).AtMost(c.Source == buckets.Inferred) }
 
 func (s ServerSide) value() value {
-	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %d first attempts that were cut have a server span", s.N, s.Of))
+	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that was cut", "first attempts that were cut")+note.Form(s.N, " has", " have")))
 }
 
 func texts(warnings []note.Warning) []string {
@@ -132,7 +132,7 @@ func nameAndKind(name, kind string) string {
 func canaryText(c *Canary) string {
 	var sizes []string
 	for _, s := range c.Sizes {
-		text := fmt.Sprintf("%d first attempts for %s", s.Attempts, s.P.Label())
+		text := note.Count(s.Attempts, "first attempt") + " for " + s.P.Label()
 		if s.Takes != nil {
 			text += " (" + roughly(*s.Takes) + " at today's rate)"
 		}

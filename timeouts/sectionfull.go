@@ -70,11 +70,7 @@ func totalTable(o *Result) report.Table {
 func totalCaption(o *Result) []string {
 	text := fmt.Sprintf("Of %s.", note.Count(o.Total.Requests, "request"))
 	if o.Total.Entry != "" {
-		begin := "begin"
-		if o.Total.Requests == 1 {
-			begin = "begins"
-		}
-		text = fmt.Sprintf("Of %s that %s with %s.", note.Count(o.Total.Requests, "request"), begin, nameAndKind(o.Total.Entry, o.Total.Kind))
+		text = fmt.Sprintf("Of %s with %s.", note.Count(o.Total.Requests, "request that begins", "requests that begin"), nameAndKind(o.Total.Entry, o.Total.Kind))
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", note.Count(more, "other hop"))

@@ -22,10 +22,19 @@ func Codes(list []Warning) string {
 	return strings.Join(codes, " ")
 }
 
-// Count is a number with its noun: "1 span", "2 spans".
-func Count[N int | int64 | uint64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+// Count is a number with what it counts: "1 span", "2 spans". A second form is that
+// of several, where an s does not make it: "span has", "spans have".
+func Count[N Number](n N, one string, several ...string) string {
+	return fmt.Sprintf("%v %s", n, Form(n, one, append(several, one+"s")[0]))
 }
+
+// Form is the word for one thing or that for any other number of things.
+func Form[N Number](n N, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// Number is what things are counted and measured in.
+type Number interface{ int | int64 | uint64 | float64 }
