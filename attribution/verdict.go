@@ -81,12 +81,12 @@ func (r *Result) decide() {
 	}
 	owner := list[0]
 	r.Owner = &owner.Hop
-	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %d tail traces", owner.Hop.String(), shareText(owner, r.Interval), owner.LargestIn, r.Tail.Traces)
+	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %s", owner.Hop.String(), shareText(owner, r.Interval), owner.LargestIn, note.Count(r.Tail.Traces, "tail trace"))
 	if owner.LowerBound {
 		r.Verdict += "; a lower bound, as cuts ended some of its time"
 	}
 	if r.Tail.Traces < fewTail {
-		r.Warnings = append(r.Warnings, note.Warning{Code: "few_tail_traces", Text: fmt.Sprintf("the owner rests on %d tail traces, fewer than %d", r.Tail.Traces, fewTail)})
+		r.Warnings = append(r.Warnings, note.Warning{Code: "few_tail_traces", Text: fmt.Sprintf("the owner rests on %s, fewer than %d", note.Count(r.Tail.Traces, "tail trace"), fewTail)})
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *Result) reasonAgainst(list []Hop) string {
 	case oneHop(list):
 		return "one hop only: the chain's time cannot be attributed"
 	case r.Tail.Traces < leastTail || r.Body.Traces < leastBody:
-		return fmt.Sprintf("no owner: too few, %d tail and %d body traces where %d and %d are needed", r.Tail.Traces, r.Body.Traces, leastTail, leastBody)
+		return fmt.Sprintf("no owner: too few, %d tail and %s where %d and %d are needed", r.Tail.Traces, note.Count(r.Body.Traces, "body trace"), leastTail, leastBody)
 	case list[0].Share == nil:
 		return fmt.Sprintf("no owner: the tail takes no longer than the body (means %s and %s)", durations.Text(r.Tail.Mean), durations.Text(r.Body.Mean))
 	case list[0].Lower == nil:
@@ -138,21 +138,21 @@ func (w *Watch) warnings(q Query) []note.Warning {
 	all := w.total.N()
 	for i, n := range w.counts.measured {
 		if b := bases[i]; n > 0 && n < all && b != w.basis() {
-			add("mixed_basis", "%d of %d traces rest on %s, the most on %s", n, all, b, w.basis())
+			add("mixed_basis", "%d of %s %s on %s, the most on %s", n, note.Count(all, "trace"), note.Form(n, "rests", "rest"), b, w.basis())
 		}
 	}
 	if n := w.counts.rootless; n > 0 {
 		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only cuts are counted", n)
 	}
 	if n := w.counts.outside; n > 0 {
-		add("children_outside", "%d of %d spans that their parent waits for lie outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, w.counts.children)
+		add("children_outside", "%d of %s outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, note.Count(w.counts.children, "span that its parent waits for", "spans that their parent waits for")+note.Form(n, " lies", " lie"))
 	}
 	list = append(list, w.unsureNesting()...)
 	if n := w.counts.loneLines; n > 0 {
-		add("lines_without_chain", "%d of %d lines name no chain: they are left out", n, w.counts.lines)
+		add("lines_without_chain", "%d of %s no chain: %s left out", n, note.Count(w.counts.lines, "line")+note.Form(n, " names", " name"), note.Form(n, "it is", "they are"))
 	}
 	if n := w.counts.tooLong; n > 0 {
-		add("chains_too_long", "%d chains of more than %d lines are left out: does the field taken for the chain name one?", n, spans.MostNested)
+		add("chains_too_long", "%s of more than %d lines %s left out: does the field taken for the chain name one?", note.Count(n, "chain"), spans.MostNested, note.Form(n, "is", "are"))
 	}
 	if w.table.crowded() {
 		add("too_many_instances", "more than %d hosts, peers and instances are named: they are not told apart; --field instance=KEY names the field of a log that holds them", spans.MostInstances)

@@ -213,7 +213,7 @@ func TestWeightedTextsNameTheEffectiveSize(t *testing.T) {
 func TestWeightedReasonsWithoutUpperLimit(t *testing.T) {
 	few := []weighed{{10, []spans.Span{span(0, 5, spans.Completed)}}, {1, []spans.Span{span(0, 9, spans.Completed)}}}
 	r := classesOf(weighedConfig(256), 1, few).Results(weighing(true))[0]
-	if got, want := r.Tail[1].Reason, "no upper limit from 2 first attempts worth 1 equal ones (n_eff): p50 needs 5"; got != want {
+	if got, want := r.Tail[1].Reason, "no upper limit from 2 first attempts worth 1 equal one (n_eff): p50 needs 5"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	list := weightedWorld()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 )
@@ -73,7 +74,7 @@ func (t tailer) uncertified(q Tail) string {
 		if need == 0 {
 			return ""
 		}
-		return fmt.Sprintf("no upper limit from %d first attempts%s: %s needs %d", q.N, t.worth(q.N, q.Size()), q.P.Label(), need)
+		return fmt.Sprintf("no upper limit from %s%s: %s needs %d", note.Count(q.N, "first attempt"), t.worth(q.N, q.Size()), q.P.Label(), need)
 	case t.r.Effective > 0:
 		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight completed below the first cut", q.UpperRank, q.Size())
 	case q.Effective > 0:
@@ -87,9 +88,9 @@ func (t tailer) uncertified(q Tail) string {
 func (t tailer) worth(n, size uint64) string {
 	switch {
 	case t.r.Effective > 0:
-		return fmt.Sprintf(" worth %d equal ones (n_eff)", size)
+		return " worth " + note.Count(size, "equal one") + " (n_eff)"
 	case size < n:
-		return fmt.Sprintf(" worth %d independent ones (n_eff)", size)
+		return " worth " + note.Count(size, "independent one") + " (n_eff)"
 	}
 	return ""
 }
@@ -97,8 +98,8 @@ func (t tailer) worth(n, size uint64) string {
 // cutSentence compares the cut share with what lies beyond the quantile.
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
-	text := fmt.Sprintf("%d of %d first attempts%s were cut (%s%s; one-sided %s limits %s and %s)",
-		s.Count, s.Of, t.worth(s.Of, s.Size()), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+	text := fmt.Sprintf("%d of %s%s %s cut (%s%s; one-sided %s limits %s and %s)",
+		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), note.Form(s.Count, "was", "were"), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
 		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())

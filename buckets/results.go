@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -178,7 +179,7 @@ func (h *hop) tailless(q Query) string {
 	case q.Biased:
 		return "biased sample: what was kept was chosen by how it went, so it says nothing of how often that happens among all; give --weight-field KEY if the traces carry their weights, or an input that was not chosen so"
 	case h.merged > 0:
-		return fmt.Sprintf("%d hops together have no tail: --hops all lists each", h.merged)
+		return note.Count(h.merged, "hop has", "hops together have") + " no tail: --hops all lists each"
 	}
 	return ""
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// wallText is a wall in one line: "inferred 5 in 90..100".
-func wallText(w Wall) string {
+// wallLine is a wall in one line: "inferred 5 in 90..100".
+func wallLine(w Wall) string {
 	if w.Timeout != nil && *w.Timeout == w.From && w.From == w.To {
 		return fmt.Sprintf("%s %d at %s", w.Source, w.Count, millis(*w.Timeout))
 	}
@@ -19,7 +19,7 @@ func wallText(w Wall) string {
 func wallTexts(r Result) string {
 	var list []string
 	for _, w := range r.Walls {
-		list = append(list, wallText(w))
+		list = append(list, wallLine(w))
 	}
 	return strings.Join(list, ", ")
 }
@@ -67,7 +67,7 @@ func TestOfManyRecordedWallsTheBusiestAreListed(t *testing.T) {
 	}
 	log = append(log, all(cut(51).under(50).times(3), cut(151).under(150), cut(91).under(90))...)
 	r = hopOf(t, NewConfig(nil), asked(), log)
-	if len(r.Walls) != 16 || wallText(r.Walls[0]) != "recorded 3 at 50" || wallText(r.Walls[15]) != "recorded 2 at 114" {
+	if len(r.Walls) != 16 || wallLine(r.Walls[0]) != "recorded 3 at 50" || wallLine(r.Walls[15]) != "recorded 2 at 114" {
 		t.Errorf("of 19 walls: %s", wallTexts(r))
 	}
 	if got := warned(r, "walls_omitted"); got != "19 different timeouts cut this hop: the 16 that cut most attempts are listed" {

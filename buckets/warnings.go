@@ -58,7 +58,7 @@ func (t tailer) weighted() string {
 	if t.r.Effective == 0 {
 		return ""
 	}
-	return fmt.Sprintf("weighted: traces of different weights. Tail and shares count each of the %d first attempts (n) by the weight of its trace, and limits are those of %d equal ones (n_eff); without a Kaplan-Meier value. Durations by how attempts ended count each once", t.r.TruncatedShare.Of, t.r.Effective)
+	return fmt.Sprintf("weighted: traces of different weights. Tail and shares count each of the %s (n) by the weight of its trace, and limits are those of %s (n_eff); without a Kaplan-Meier value. Durations by how attempts ended count each once", note.Count(t.r.TruncatedShare.Of, "first attempt"), note.Count(t.r.Effective, "equal one"))
 }
 
 // failuresExceed names the quantiles that lie among the failures.
@@ -80,7 +80,7 @@ func (t tailer) maxima() string {
 	if hit == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: max of %d first attempts, too few for this quantile; the true value may well lie above it", hit, t.tails.N)
+	return fmt.Sprintf("%s: max of %s, too few for this quantile; the true value may well lie above it", hit, note.Count(t.tails.N, "first attempt"))
 }
 
 // labels names the quantiles that fit.
@@ -202,8 +202,8 @@ func (t tailer) belowByDuration() string {
 	if t.hop.below.byDuration == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d failed attempts count as cut from below because a cut attempt of their chain was no longer than they; with start times that would be certain",
-		t.hop.below.byDuration)
+	return fmt.Sprintf("%s as cut from below because a cut attempt of %s; with start times that would be certain",
+		note.Count(t.hop.below.byDuration, "failed attempt counts", "failed attempts count"), note.Form(t.hop.below.byDuration, "its chain was no longer than it", "their chain was no longer than they"))
 }
 
 func (t tailer) belowUnchecked() string {
@@ -211,8 +211,8 @@ func (t tailer) belowUnchecked() string {
 	if below.limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: %d of this hop count as failed",
-		below.limit, below.failures)
+	return fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: %d of this hop %s as failed",
+		below.limit, below.failures, note.Form(below.failures, "counts", "count"))
 }
 
 // informativeCuts warns where Kaplan-Meier's assumption does not hold.
@@ -222,8 +222,8 @@ func (t tailer) informativeCuts() string {
 	if informative*10 <= t.r.TruncatedShare.Count || !t.hasKM() {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d cuts came from below or from the caller, so they follow slowness: do not read the Kaplan-Meier value alone",
-		informative, t.r.TruncatedShare.Count)
+	return fmt.Sprintf("%d of %s came from below or from the caller, so %s slowness: do not read the Kaplan-Meier value alone",
+		informative, note.Count(t.r.TruncatedShare.Count, "cut"), note.Form(informative, "it follows", "they follow"))
 }
 
 func (t tailer) hasKM() bool {
@@ -246,5 +246,5 @@ func (t tailer) folded() string {
 	if t.hop.merged == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d hops with the least time together in one row: --hops all lists them", t.hop.merged)
+	return note.Count(t.hop.merged, "hop with the least time in a row of its own: --hops all lists it", "hops with the least time together in one row: --hops all lists them")
 }

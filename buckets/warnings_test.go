@@ -187,7 +187,7 @@ func TestAFoldedRowKeepsTheWarningsOfItsCounts(t *testing.T) {
 	if d := same([]string{"cut_below_by_duration", "hops_folded"}, codes(rest)); d != "" {
 		t.Error(d)
 	}
-	want := "1 failed attempts count as cut from below because a cut attempt of their chain was no longer than they; with start times that would be certain"
+	want := "1 failed attempt counts as cut from below because a cut attempt of its chain was no longer than it; with start times that would be certain"
 	if got := warned(rest, "cut_below_by_duration"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

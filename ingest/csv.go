@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -295,7 +296,7 @@ func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *fault 
 	case bytes.Equal(raw, h.raw):
 		return &fault{RepeatedHeader, "the header once more"}
 	case len(cells) != len(h.keys):
-		return &fault{WrongFieldCount, fmt.Sprintf("%d fields where the header has %d", len(cells), len(h.keys))}
+		return &fault{WrongFieldCount, fmt.Sprintf("%s where the header has %d", note.Count(len(cells), "field"), len(h.keys))}
 	}
 	return nil
 }

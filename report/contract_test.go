@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/csv"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/report"
 )
 
 // contract is the shape of the JSON document, written out: objects with
@@ -149,9 +150,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func decode(t *testing.T, r *Report) map[string]any {
+func decode(t *testing.T, r *run) map[string]any {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(write(t, JSON, r, Options{})))
+	d := json.NewDecoder(strings.NewReader(write(t, report.JSON, r, report.Options{})))
 	d.UseNumber()
 	var doc map[string]any
 	if err := d.Decode(&doc); err != nil {
@@ -162,7 +163,7 @@ func decode(t *testing.T, r *Report) map[string]any {
 
 func TestJSONKeepsTheContract(t *testing.T) {
 	for _, w := range worlds {
-		r := w.report()
+		r := w.run()
 		if r.Orphans != nil || r.Owner != nil || r.Retries != nil {
 			continue // sections of their own, with tests of their own
 		}
@@ -190,11 +191,11 @@ func TestConformsNotices(t *testing.T) {
 }
 
 func TestJSONSectionNotAskedForIsAbsent(t *testing.T) {
-	doc := decode(t, &Report{})
+	doc := decode(t, &run{})
 	if _, ok := doc["hops"]; ok {
 		t.Error("hops that were not asked for are in the document")
 	}
-	doc = decode(t, &Report{Hops: []buckets.Result{}})
+	doc = decode(t, &run{Hops: []buckets.Result{}})
 	if hops, ok := doc["hops"].([]any); !ok || len(hops) != 0 {
 		t.Errorf("hops that were asked for are %v, want an empty list", doc["hops"])
 	}
@@ -225,9 +226,9 @@ func TestNotANumber(t *testing.T) {
 }
 
 // records are the rows of the CSV by column name; row 0 is the header.
-func records(t *testing.T, r *Report) []map[string]string {
+func records(t *testing.T, r *run) []map[string]string {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(write(t, CSV, r, Options{}))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(write(t, report.CSV, r, report.Options{}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,19 +271,19 @@ func TestCSVNoValueIsEmpty(t *testing.T) {
 }
 
 func TestFilesWithoutFields(t *testing.T) {
-	r := &Report{Input: ingest.Summary{Files: []ingest.FileSummary{{Path: "-"}}}}
-	if !strings.Contains(write(t, JSON, r, Options{}), `"fields": {}`) {
+	r := &run{Input: ingest.Summary{Files: []ingest.FileSummary{{Path: "-"}}}}
+	if !strings.Contains(write(t, report.JSON, r, report.Options{}), `"fields": {}`) {
 		t.Error("fields that are not known are not an empty object")
 	}
 }
 
 func TestLookup(t *testing.T) {
-	for _, f := range Formats {
-		if got, err := Lookup(f.Name); err != nil || got == nil {
+	for _, f := range report.Formats {
+		if got, err := report.Lookup(f.Name); err != nil || got == nil {
 			t.Errorf("Lookup(%q) = %v", f.Name, err)
 		}
 	}
-	_, err := Lookup("yaml")
+	_, err := report.Lookup("yaml")
 	if err == nil || err.Error() != `unknown format "yaml": choose one of text, json, csv, markdown` {
 		t.Errorf("Lookup(yaml) = %v", err)
 	}

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func write(t testing.TB, f Format, r *Report, o Options) string {
+func write(t testing.TB, f report.Format, r *run, o report.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f(&b, r, o); err != nil {
+	if err := f(&b, r.report(), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -42,9 +43,9 @@ func golden(t *testing.T, name, got string) {
 // Every world in every format.
 func TestGolden(t *testing.T) {
 	for _, w := range worlds {
-		for _, f := range Formats {
+		for _, f := range report.Formats {
 			t.Run(w.name+"/"+f.Name, func(t *testing.T) {
-				golden(t, w.name+"."+f.Name, write(t, f.Write, w.report(), Options{}))
+				golden(t, w.name+"."+f.Name, write(t, f.Write, w.run(), report.Options{}))
 			})
 		}
 	}
@@ -54,10 +55,10 @@ func TestGolden(t *testing.T) {
 func TestGoldenTerminal(t *testing.T) {
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
-			golden(t, w.name+".text80", write(t, Text, w.report(), Options{Width: 80}))
+			golden(t, w.name+".text80", write(t, report.Text, w.run(), report.Options{Width: 80}))
 		})
 	}
-	golden(t, "cut_tail.color", write(t, Text, cutTail(), Options{Color: true, Width: 100}))
+	golden(t, "cut_tail.color", write(t, report.Text, cutTail(), report.Options{Color: true, Width: 100}))
 }
 
 // Every golden file belongs to a test.
@@ -65,7 +66,7 @@ func TestGoldenFilesAreUsed(t *testing.T) {
 	used := map[string]bool{"cut_tail.color": true}
 	for _, w := range worlds {
 		used[w.name+".text80"] = true
-		for _, f := range Formats {
+		for _, f := range report.Formats {
 			used[w.name+"."+f.Name] = true
 		}
 	}

@@ -1,14 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// grid is a table as strings, ready to be drawn.
-type grid struct {
+// drawing is a table as strings, ready to be drawn.
+type drawing struct {
 	head  []string
 	rows  [][]string
 	right []bool
@@ -16,14 +15,14 @@ type grid struct {
 
 // fit lays a table out and, if it is too wide, first shortens its names and
 // then splits it into parts that each repeat the key columns.
-func (t *textWriter) fit(s Table) []grid {
+func (t *textWriter) fit(s *grid) []drawing {
 	g, widths := t.layout(s, longestName)
 	excess := lineWidth(widths, indices(len(widths))) - t.Width
 	if t.Width <= 0 || excess <= 0 {
-		return []grid{g}
+		return []drawing{g}
 	}
 	g, widths = t.layout(s, max(shortestName, widestName(s, widths)-excess))
-	var parts []grid
+	var parts []drawing
 	for _, columns := range t.split(s, widths) {
 		parts = append(parts, g.pick(columns))
 	}
@@ -32,16 +31,16 @@ func (t *textWriter) fit(s Table) []grid {
 
 // split shares the columns out over parts no wider than the terminal; each
 // part has the keys and at least one column more.
-func (t *textWriter) split(s Table, widths []int) [][]int {
+func (t *textWriter) split(s *grid, widths []int) [][]int {
 	var keys, part []int
-	for i, c := range s.Columns {
-		if c.Key {
+	for i, c := range s.columns {
+		if c.is(Key) {
 			keys = append(keys, i)
 		}
 	}
 	var parts [][]int
-	for i, c := range s.Columns {
-		if c.Key {
+	for i, c := range s.columns {
+		if c.is(Key) {
 			continue
 		}
 		if len(part) > 0 && lineWidth(widths, keys, part, []int{i}) > t.Width {
@@ -73,18 +72,18 @@ func lineWidth(widths []int, columns ...[]int) int {
 	return sum
 }
 
-func widestName(s Table, widths []int) int {
+func widestName(s *grid, widths []int) int {
 	widest := 0
-	for i, c := range s.Columns {
-		if c.Name {
+	for i, c := range s.columns {
+		if c.is(Name) {
 			widest = max(widest, widths[i])
 		}
 	}
 	return widest
 }
 
-func (g grid) pick(columns []int) grid {
-	part := grid{rows: make([][]string, len(g.rows))}
+func (g drawing) pick(columns []int) drawing {
+	part := drawing{rows: make([][]string, len(g.rows))}
 	for _, i := range columns {
 		part.head = append(part.head, g.head[i])
 		part.right = append(part.right, g.right[i])
@@ -96,13 +95,13 @@ func (g grid) pick(columns []int) grid {
 }
 
 // layout makes the strings of a table and the width of each column.
-func (t *textWriter) layout(s Table, name int) (grid, []int) {
-	g := grid{rows: make([][]string, len(s.Rows))}
-	widths := make([]int, len(s.Columns))
-	for i, c := range s.Columns {
+func (t *textWriter) layout(s *grid, name int) (drawing, []int) {
+	g := drawing{rows: make([][]string, len(s.rows))}
+	widths := make([]int, len(s.columns))
+	for i, c := range s.columns {
 		head, cells := t.column(s, i, name)
 		g.head = append(g.head, head)
-		g.right = append(g.right, c.Right)
+		g.right = append(g.right, c.right())
 		widths[i] = text.StringWidthWithoutEscSequences(head)
 		for j, cell := range cells {
 			g.rows[j] = append(g.rows[j], cell)
@@ -113,43 +112,31 @@ func (t *textWriter) layout(s Table, name int) (grid, []int) {
 }
 
 // column pads remarks to one width, so that the numbers before them align.
-func (t *textWriter) column(s Table, i, name int) (head string, cells []string) {
+func (t *textWriter) column(s *grid, i, name int) (head string, cells []string) {
 	remarkWidth := 0
-	for _, row := range s.Rows {
-		remarkWidth = max(remarkWidth, text.StringWidthWithoutEscSequences(remark(row[i])))
+	for _, row := range s.rows {
+		remarkWidth = max(remarkWidth, text.StringWidthWithoutEscSequences(row[i].remark))
 	}
-	if !s.Columns[i].Right {
+	if !s.columns[i].right() {
 		remarkWidth = 0
 	}
-	head = t.paint(bold, Visible(s.Columns[i].Head)) + strings.Repeat(" ", remarkWidth)
-	for _, row := range s.Rows {
-		cells = append(cells, t.value(row[i], s.Columns[i], name)+text.Pad(remark(row[i]), remarkWidth, ' '))
+	head = t.paint(bold, Visible(s.columns[i].Head)) + strings.Repeat(" ", remarkWidth)
+	for _, row := range s.rows {
+		cells = append(cells, t.value(row[i], s.columns[i], name)+text.Pad(row[i].remark, remarkWidth, ' '))
 	}
 	return head, cells
 }
 
-func (t *textWriter) value(c Cell, column Column, name int) string {
-	if c.Ditto {
+func (t *textWriter) value(c cell, column Head, name int) string {
+	if c.ditto {
 		return ""
 	}
-	s := Visible(c.Text)
-	if column.Name {
+	s := Visible(c.text)
+	if column.is(Name) {
 		s = shorten(s, name)
 	}
-	if c.Bound {
+	if c.bound {
 		return t.paint(yellow, s)
-	}
-	return s
-}
-
-// remark is what follows a value: its tag and the numbers of its footnotes.
-func remark(c Cell) string {
-	s := ""
-	if c.Tag != "" {
-		s = " " + Visible(c.Tag)
-	}
-	for _, n := range c.Notes {
-		s += fmt.Sprintf(" [%d]", n)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"pgregory.net/rapid"
 )
 
 // everywhere puts a name into every text that may stem from a log.
-func everywhere(name string) *Report {
+func everywhere(name string) *run {
 	r := kaplanMeierWorld()
 	h := &r.Hops[0]
 	h.Hop, h.Service, h.Operation, h.Kind = name, name, name, name
@@ -34,14 +35,14 @@ func everywhere(name string) *Report {
 // obeyed is the first character that a terminal would obey or hide.
 func obeyed(s string) (rune, bool) {
 	for _, r := range s {
-		if r != '\n' && hidden(r) {
+		if r != '\n' && report.Hidden(r) {
 			return r, true
 		}
 	}
 	return 0, !utf8.ValidString(s)
 }
 
-func checkHarmless(t interface{ Errorf(string, ...any) }, f Named, out string) {
+func checkHarmless(t interface{ Errorf(string, ...any) }, f report.Named, out string) {
 	if r, found := obeyed(out); found {
 		t.Errorf("%s passes %U through, or bytes that are not UTF-8", f.Name, r)
 	}
@@ -49,24 +50,24 @@ func checkHarmless(t interface{ Errorf(string, ...any) }, f Named, out string) {
 
 func TestHostileNamesReachNoTerminal(t *testing.T) {
 	for _, name := range hostileNames {
-		for _, f := range Formats {
-			checkHarmless(t, f, write(t, f.Write, everywhere(name), Options{Width: 60}))
+		for _, f := range report.Formats {
+			checkHarmless(t, f, write(t, f.Write, everywhere(name), report.Options{Width: 60}))
 		}
 	}
 }
 
 func TestAnyNameIsHarmless(t *testing.T) {
 	lines := map[string]int{}
-	for _, f := range Formats {
-		lines[f.Name] = strings.Count(write(t, f.Write, everywhere("plain"), Options{}), "\n")
+	for _, f := range report.Formats {
+		lines[f.Name] = strings.Count(write(t, f.Write, everywhere("plain"), report.Options{}), "\n")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOf(rapid.OneOf(
 			rapid.Byte(), rapid.SampledFrom([]byte("\x1b\x9b\n\r\t|`<>&*_[]\\=+-@\"',;")),
 		)).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
-		for _, f := range Formats {
+		for _, f := range report.Formats {
 			var b bytes.Buffer
-			if err := f.Write(&b, everywhere(name), Options{}); err != nil {
+			if err := f.Write(&b, everywhere(name).report(), report.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			checkHarmless(t, f, b.String())
@@ -82,7 +83,7 @@ func FuzzText(f *testing.F) {
 		f.Add(name, uint8(40))
 	}
 	f.Fuzz(func(t *testing.T, name string, width uint8) {
-		out := write(t, Text, everywhere(name), Options{Width: int(width)})
+		out := write(t, report.Text, everywhere(name), report.Options{Width: int(width)})
 		if strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
 			t.Errorf("%q leaves a control character in\n%q", name, out)
 		}
@@ -90,15 +91,15 @@ func FuzzText(f *testing.F) {
 }
 
 func TestColorOnlyIfAskedFor(t *testing.T) {
-	if out := write(t, Text, cutTail(), Options{}); strings.Contains(out, "\x1b") {
+	if out := write(t, report.Text, cutTail(), report.Options{}); strings.Contains(out, "\x1b") {
 		t.Error("escapes without Color")
 	}
-	out := write(t, Text, cutTail(), Options{Color: true})
-	if !strings.Contains(out, yellow+"≥ 2.026 s"+plain) || !strings.Contains(out, bold+"Notes"+plain) {
+	out := write(t, report.Text, cutTail(), report.Options{Color: true})
+	if !strings.Contains(out, report.Yellow+"≥ 2.026 s"+report.Plain) || !strings.Contains(out, report.Bold+"Notes"+report.Plain) {
 		t.Error("Color colours no bound or no title")
 	}
 	stripped := regexp.MustCompile(`\x1b\[[0-9]*m`).ReplaceAllString(out, "")
-	if stripped != write(t, Text, cutTail(), Options{}) {
+	if stripped != write(t, report.Text, cutTail(), report.Options{}) {
 		t.Error("Color changes more than colours")
 	}
 }
@@ -115,7 +116,7 @@ func TestCSVFormulas(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"GET /x", "a=b", "", "数据"} {
-		if got := defused(name); got != name {
+		if got := report.Defused(name); got != name {
 			t.Errorf("defused(%q) = %q", name, got)
 		}
 	}
@@ -127,7 +128,7 @@ func TestMarkdownHolds(t *testing.T) {
 	markup := regexp.MustCompile("[<>`*_\\[\\]|]")
 	escapedMarkup := regexp.MustCompile(`\\[\\` + "`" + `*_\[\]~#!$]|&[a-z]+;|&#124;`)
 	for _, name := range hostileNames {
-		for line := range strings.SplitSeq(write(t, Markdown, everywhere(name), Options{}), "\n") {
+		for line := range strings.SplitSeq(write(t, report.Markdown, everywhere(name), report.Options{}), "\n") {
 			line = escapedMarkup.ReplaceAllString(line, "")
 			if cells, isRow := strings.CutPrefix(line, "| "); isRow {
 				line = strings.ReplaceAll(strings.TrimSuffix(cells, " |"), " | ", "")
@@ -143,7 +144,7 @@ func TestMarkdownHolds(t *testing.T) {
 func TestMarkdownTablesAreEven(t *testing.T) {
 	for _, w := range worlds {
 		cells := 0
-		for line := range strings.SplitSeq(write(t, Markdown, w.report(), Options{}), "\n") {
+		for line := range strings.SplitSeq(write(t, report.Markdown, w.run(), report.Options{}), "\n") {
 			n := strings.Count(line, "|")
 			if n > 0 && cells > 0 && n != cells {
 				t.Errorf("%s: %d bars, %d in the line above: %s", w.name, n, cells, line)
@@ -161,7 +162,7 @@ func TestJSONNames(t *testing.T) {
 			t.Errorf("hop %q became %q", want, got)
 		}
 	}
-	if out := write(t, JSON, everywhere("<a&b>"), Options{}); !strings.Contains(out, `"<a&b>"`) {
+	if out := write(t, report.JSON, everywhere("<a&b>"), report.Options{}); !strings.Contains(out, `"<a&b>"`) {
 		t.Error("JSON escapes HTML")
 	}
 }
@@ -179,7 +180,7 @@ func TestVisible(t *testing.T) {
 		"\xff\xfe ok":        "\ufffd ok",
 		"👩\u200d👩 क्\u200dष": "👩\u200d👩 क्\u200dष",
 	} {
-		if got := Visible(in); got != want {
+		if got := report.Visible(in); got != want {
 			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -190,8 +191,8 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestWriteErrorsAreReported(t *testing.T) {
-	for _, f := range Formats {
-		if err := f.Write(brokenPipe{}, simple(), Options{}); err == nil {
+	for _, f := range report.Formats {
+		if err := f.Write(brokenPipe{}, simple().report(), report.Options{}); err == nil {
 			t.Errorf("%s: no error", f.Name)
 		}
 	}
@@ -205,9 +206,9 @@ func TestUnevenResults(t *testing.T) {
 	r.Hops = append(r.Hops, buckets.Result{Hop: "bare", Completed: first(quantile.Summary{N: 1})})
 	few := simple()
 	few.Quantiles = few.Quantiles[:1]
-	for _, f := range Formats {
-		write(t, f.Write, r, Options{})
-		write(t, f.Write, few, Options{})
-		write(t, f.Write, &Report{}, Options{})
+	for _, f := range report.Formats {
+		write(t, f.Write, r, report.Options{})
+		write(t, f.Write, few, report.Options{})
+		write(t, f.Write, &run{}, report.Options{})
 	}
 }

@@ -15,11 +15,11 @@ func Markdown(w io.Writer, r *Report, _ Options) error {
 	markdownLines(&b, "", p.intro)
 	markdownLines(&b, "**Warning:** ", p.warnings)
 	for _, t := range p.tables {
-		fmt.Fprintf(&b, "## %s\n\n", markdown(t.Title))
-		if len(t.Columns) > 0 {
+		fmt.Fprintf(&b, "## %s\n\n", markdown(t.title))
+		if len(t.columns) > 0 {
 			markdownTable(&b, t)
 		}
-		markdownLines(&b, "", t.Caption)
+		markdownLines(&b, "", t.caption)
 	}
 	markdownNotes(&b, p.notes.lines())
 	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
@@ -34,23 +34,23 @@ func markdownLines(b *bytes.Buffer, prefix string, lines []string) {
 	}
 }
 
-func markdownTable(b *bytes.Buffer, t Table) {
-	markdownHead(b, t.Columns)
-	for _, row := range t.Rows {
+func markdownTable(b *bytes.Buffer, t grid) {
+	markdownHead(b, t.columns)
+	for _, row := range t.rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = markdown(c.Text + remark(c))
+			cells[i] = markdown(c.text + c.remark)
 		}
 		markdownRow(b, cells)
 	}
 	b.WriteByte('\n')
 }
 
-func markdownHead(b *bytes.Buffer, columns []Column) {
+func markdownHead(b *bytes.Buffer, columns []Head) {
 	var heads, rules []string
 	for _, c := range columns {
 		heads = append(heads, markdown(c.Head))
-		if c.Right {
+		if c.right() {
 			rules = append(rules, "---:")
 		} else {
 			rules = append(rules, ":---")

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -25,12 +26,12 @@ func summed(values ...int64) quantile.Summary {
 
 // orphaned is the section in full: every table, both kinds, each degree of
 // certainty.
-func orphaned() *Report {
+func orphaned() *run {
 	end := func(h spans.Hop, span string, start, duration int64, host string, o spans.Outcome, by spans.CutBy) orphans.End {
 		return orphans.End{Hop: h, Span: span, Start: start * ms, Duration: duration * ms, Host: host, Outcome: o, CutBy: by}
 	}
 	in := inputOf(7)
-	return &Report{
+	return &run{
 		Input: in, Quantiles: probabilities("0.5", "0.99"), InFull: true, Paths: []string{"traces/a.json"},
 		Orphans: &orphans.Result{
 			Checkable: true, Tolerance: ms,
@@ -62,7 +63,7 @@ func orphaned() *Report {
 }
 
 // uncheckable is a hop log in the same section.
-func uncheckable() *Report {
+func uncheckable() *run {
 	r := orphaned()
 	r.Orphans = &orphans.Result{Reason: "no parent ids", Tolerance: ms}
 	return r
@@ -98,7 +99,7 @@ var orphanContract = func() object {
 }()
 
 func TestJSONOrphansKeepTheContract(t *testing.T) {
-	for _, r := range []*Report{orphaned(), uncheckable()} {
+	for _, r := range []*run{orphaned(), uncheckable()} {
 		doc := decode(t, r)
 		conforms(t, "orphans", orphanContract, doc["orphans"])
 		if _, there := doc["hops"]; there {
@@ -114,10 +115,10 @@ func TestJSONOrphansKeepTheContract(t *testing.T) {
 func TestTraceURLStandsInEachItem(t *testing.T) {
 	r := orphaned()
 	r.TraceURL = "https://t.example.com/{trace}?x={trace}"
-	if out := write(t, Text, r, Options{}); !strings.Contains(out, "https://t.example.com/00000000000000000000000000000001?x=00000000000000000000000000000001") {
+	if out := write(t, report.Text, r, report.Options{}); !strings.Contains(out, "https://t.example.com/00000000000000000000000000000001?x=00000000000000000000000000000001") {
 		t.Errorf("no address in\n%s", out)
 	}
-	if got, want := r.traceURL("a b/c&d?e#f+g"), "https://t.example.com/a%20b%2Fc%26d%3Fe%23f%2Bg?x=a%20b%2Fc%26d%3Fe%23f%2Bg"; got != want {
+	if got, want := (&report.View{TraceURL: r.TraceURL}).TraceAddress("a b/c&d?e#f+g"), "https://t.example.com/a%20b%2Fc%26d%3Fe%23f%2Bg?x=a%20b%2Fc%26d%3Fe%23f%2Bg"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -125,11 +126,11 @@ func TestTraceURLStandsInEachItem(t *testing.T) {
 func TestOrphansOfABiasedSampleSaySo(t *testing.T) {
 	r := orphaned()
 	const says = "of the traces that were kept"
-	if out := write(t, Text, r, Options{}); strings.Contains(out, says) {
+	if out := write(t, report.Text, r, report.Options{}); strings.Contains(out, says) {
 		t.Errorf("unasked:\n%s", out)
 	}
 	r.Input.Sampling.Kind = "biased"
-	if out := write(t, Text, r, Options{}); !strings.Contains(out, says) {
+	if out := write(t, report.Text, r, report.Options{}); !strings.Contains(out, says) {
 		t.Errorf("not said:\n%s", out)
 	}
 }
@@ -137,7 +138,7 @@ func TestOrphansOfABiasedSampleSaySo(t *testing.T) {
 func TestOnlyTheFullPageListsCases(t *testing.T) {
 	r := orphaned()
 	r.InFull = false
-	if out := write(t, Text, r, Options{}); strings.Contains(out, "Worst orphans") || !strings.Contains(out, "Who calls whom in vain") {
+	if out := write(t, report.Text, r, report.Options{}); strings.Contains(out, "Worst orphans") || !strings.Contains(out, "Who calls whom in vain") {
 		t.Errorf("the page reads\n%s", out)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
@@ -9,15 +9,16 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 )
 
 func fraction(f float64) *float64 { return &f }
 
 // owned is the section in full: every table and every kind of cell.
-func owned() *Report {
+func owned() *run {
 	ps := probabilities("0.5", "0.99")
-	return &Report{
+	return &run{
 		Input: inputOf(1500), Quantiles: ps, InFull: true, TraceURL: "https://traces.example.com/{trace}",
 		Owner: &attribution.Result{
 			Basis: attribution.CriticalPath, TailFrom: quantile.MustP("0.95"), Interval: quantile.MustP("0.95"),
@@ -44,7 +45,7 @@ func owned() *Report {
 }
 
 // unowned is the section beside the others, and nobody to name.
-func unowned() *Report {
+func unowned() *run {
 	r := simple()
 	r.Owner = &attribution.Result{
 		Basis: attribution.SerialSum, TailFrom: quantile.MustP("0.99"), Interval: quantile.MustP("0.95"),
@@ -62,8 +63,8 @@ func unowned() *Report {
 }
 
 // unmeasured: no trace has a time from end to end.
-func unmeasured() *Report {
-	return &Report{Input: inputOf(1), InFull: true, Quantiles: probabilities("0.5"), Owner: &attribution.Result{
+func unmeasured() *run {
+	return &run{Input: inputOf(1), InFull: true, Quantiles: probabilities("0.5"), Owner: &attribution.Result{
 		TailFrom: quantile.MustP("0.95"), Interval: quantile.MustP("0.95"), Verdict: "no owner: no trace and no chain has a time from end to end",
 		Failures: attribution.Failures{Verdict: attribution.TooFew, AnyCut: attribution.AnyCut{N: 1, ByHop: []attribution.HopCount{{Hop: "a", N: 1}}, Verdict: attribution.TooFew}},
 		Hops:     []attribution.Hop{{Hop: spans.Hop{Name: "a"}, AnyCut: 1}},
@@ -94,7 +95,7 @@ var ownerContract = func() object {
 }()
 
 func TestJSONOwnerKeepsTheContract(t *testing.T) {
-	for _, r := range []*Report{owned(), unowned(), unmeasured()} {
+	for _, r := range []*run{owned(), unowned(), unmeasured()} {
 		conforms(t, "owner", ownerContract, decode(t, r)["owner"])
 	}
 	o := decode(t, owned())["owner"].(map[string]any)
@@ -134,18 +135,8 @@ func TestCSVOfTheOwnerHasARowAHop(t *testing.T) {
 func TestOneHopNeedsNoTableBesideOthers(t *testing.T) {
 	r := simple()
 	r.Owner = &attribution.Result{Verdict: "one hop only: the chain's time cannot be attributed", Hops: []attribution.Hop{{Hop: spans.Hop{Name: "a"}}}}
-	page := write(t, Text, r, Options{})
+	page := write(t, report.Text, r, report.Options{})
 	if !strings.Contains(page, "No owner of the tail: one hop only: the chain's time cannot be attributed.\n") || strings.Contains(page, "Who owns the tail") {
 		t.Error(page)
-	}
-}
-
-func TestVerdictsAreSpokenOut(t *testing.T) {
-	for verdict, want := range map[attribution.InstanceVerdict]string{
-		attribution.SlowNode: "A slow node", attribution.SlowService: "A slow service", attribution.OneInstance: "Only one instance", attribution.TooFewTraces: "Too few tail traces",
-	} {
-		if got := instanceText(verdict); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", verdict, got)
-		}
 	}
 }

@@ -1,11 +1,14 @@
 // Package report turns results into pages.
 //
-//  1. A Report holds what one run found; every number carries its warnings.
-//  2. The page for people is built once: opening lines, one Table a section,
-//     numbered footnotes. Text and Markdown write the same tables.
-//  3. JSON and CSV are for machines and get raw integer nanoseconds.
-//  4. Names come from logs and are not trusted: every format makes them
-//     harmless where it writes them, so tables hold them as they are.
+//  1. A Report is sections, one for each analysis that was asked for. An analysis
+//     brings its own; this package knows none.
+//  2. A section has tables of typed values under named columns. One list of
+//     columns serves every format that shows the table.
+//  3. The page for people is built once: opening lines, tables, numbered
+//     footnotes. Text and Markdown write the same page.
+//  4. JSON and CSV are for machines and get raw integer nanoseconds.
+//  5. Names come from logs and are not trusted: every format makes them
+//     harmless where it writes them, so sections hold them as they are.
 //
 // A value that the timeout hides is never printed like a known one: it stands
 // behind "≥", or is missing, and a footnote says what would make it known.
@@ -15,30 +18,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/tailscope/tailscope/attribution"
-	"github.com/tailscope/tailscope/buckets"
-	"github.com/tailscope/tailscope/ingest"
-	"github.com/tailscope/tailscope/orphans"
-	"github.com/tailscope/tailscope/quantile"
-	"github.com/tailscope/tailscope/retries"
-	"github.com/tailscope/tailscope/timeouts"
 )
 
-// Report is everything one run found; sections that were not asked for are
-// nil. An empty section that was asked for is an empty list.
+// Report is what one run found: its sections in the order of the page.
 type Report struct {
-	Input     ingest.Summary
-	Quantiles []quantile.P     // those of every hop, in the order asked for
-	Hops      []buckets.Result // sorted by hop, then kind
-	Orphans   *orphans.Result
-	Owner     *attribution.Result
-	Retries   *retries.Result
-	Timeouts  *timeouts.Result
-
-	Paths    []string // of the input files, by their index in rows
-	TraceURL string   // template of a trace's address, with {trace}; "" for none
-	InFull   bool     // a command of one section shows all of it
+	Sections []Section
+	Table    string // the section whose rows CSV writes; "" for the first with rows
 }
 
 // Options is how a page is to look; JSON and CSV ignore it.

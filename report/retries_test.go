@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -21,7 +22,7 @@ func rescueOf(n, of uint64, v retries.Verdict) retries.Rescue {
 }
 
 // retrying is the section in full: every table and every kind of cell.
-func retrying() *Report {
+func retrying() *run {
 	seen := uint64(12)
 	orders := retries.Hop{
 		Hop: spans.Hop{Name: "=POST orders|<b>", Kind: spans.Client}, Calls: 1500, Attempts: 1574, FirstCut: 72, Rescue: rescueOf(65, 72, retries.FreshDraw),
@@ -37,7 +38,7 @@ func retrying() *Report {
 	stock := retries.Hop{Hop: stockGet, Calls: 2, Attempts: 3, Completion: fraction(1), Unmatched: 1, MostAttempts: 1, Rescue: rescueOf(0, 0, retries.TooFew), Backoff: retries.Backoff{Jitter: retries.JitterUnknown}, Wall: retries.Wall{Verdict: retries.WallTooFew, Histogram: []retries.Bin{}}}
 	all := orders
 	all.Hop, all.Calls, all.Attempts, all.Unmatched, all.Wall.Timeout = spans.Hop{}, 1502, 1577, 1, nil
-	return &Report{
+	return &run{
 		Input: inputOf(1577), Quantiles: probabilities("0.5"), InFull: true, TraceURL: "https://traces.example.com/{trace}",
 		Retries: &retries.Result{
 			Hops: []retries.Hop{orders, stock}, All: all, Traced: true, Confidence: quantile.MustP("0.95"),
@@ -54,7 +55,7 @@ func retrying() *Report {
 }
 
 // hopeless is the section beside the others: retries that meet the same wall.
-func hopeless() *Report {
+func hopeless() *run {
 	r := simple()
 	h := retries.Hop{
 		Hop: spans.Hop{Name: "generate"}, Calls: 200, Attempts: 238, FirstCut: 19, Rescue: rescueOf(0, 19, retries.SameSlowness), Completion: fraction(.905), MostAttempts: 3,
@@ -68,7 +69,7 @@ func hopeless() *Report {
 }
 
 // unretried: nothing was tried again, and too few were to say anything.
-func unretried() *Report {
+func unretried() *run {
 	r := simple()
 	r.Retries = &retries.Result{All: retries.Hop{Calls: 3, Attempts: 3}, Amplification: retries.Amplification{Possible: 1}}
 	return r
@@ -120,7 +121,7 @@ func sound(t *testing.T, row map[string]any) {
 }
 
 func TestJSONRetriesKeepTheContract(t *testing.T) {
-	for _, r := range []*Report{retrying(), hopeless()} {
+	for _, r := range []*run{retrying(), hopeless()} {
 		section := decode(t, r)["retries"].(map[string]any)
 		sound(t, section["all"].(map[string]any))
 		for _, h := range section["hops"].([]any) {
@@ -161,24 +162,8 @@ func TestCSVOfRetriesHasARowAHop(t *testing.T) {
 	}
 }
 
-func TestMultiplesOfTheWallAreMarked(t *testing.T) {
-	for _, c := range []struct {
-		from, width, timeout int64
-		want                 string
-	}{
-		{9000, 1000, 3000, "3 × 3 µs"}, {8000, 1000, 3000, ""}, {600, 100, 299, "2 × 299 ns"}, {0, 100, 300, ""}, {300, 100, 300, "1 × 300 ns"}, {100, 100, 0, ""},
-	} {
-		if got := multipleIn(c.from, c.width, &c.timeout); got != c.want {
-			t.Errorf("%+v: %q", c, got)
-		}
-	}
-	if got := multipleIn(100, 100, nil); got != "" {
-		t.Errorf("no timeout: %q", got)
-	}
-}
-
 func TestWithoutRetriesThereIsNoTable(t *testing.T) {
-	page := write(t, Text, unretried(), Options{})
+	page := write(t, report.Text, unretried(), report.Options{})
 	if !strings.Contains(page, "Retries: none.\n") || strings.Contains(page, "What retries are worth") {
 		t.Error(page)
 	}
@@ -193,18 +178,8 @@ func TestHostileNamesOfRetriesReachNoTerminal(t *testing.T) {
 			r.Retries.ExecutedTwice[i].Trace, r.Retries.ExecutedTwice[i].Hop.Name = name, name
 		}
 		r.Retries.Warnings[0].Text = name
-		for _, f := range Formats {
-			checkHarmless(t, f, write(t, f.Write, r, Options{Width: 60}))
-		}
-	}
-}
-
-// An answer that was there before the cut needed no longer wait.
-func TestAServerThatEndedBeforeTheCutWasNotTooSlow(t *testing.T) {
-	for after, want := range map[int64]string{0: "lost on its way", 5e6: "in the median 5 ms after the cut: a longer wait would have done"} {
-		got := finishedText(&retries.Finished{Count: retries.Count{N: 9, Of: 9}, MedianAfter: &after})
-		if !strings.Contains(got, "9 of 9") || !strings.HasSuffix(got, want) {
-			t.Errorf("%d: %s", after, got)
+		for _, f := range report.Formats {
+			checkHarmless(t, f, write(t, f.Write, r, report.Options{Width: 60}))
 		}
 	}
 }

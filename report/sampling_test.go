@@ -1,20 +1,22 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tailscope/tailscope/report"
 )
 
 // What is not known of the sample is said once, not once a cell.
 func TestUnknownSampleHasOneFootnote(t *testing.T) {
-	for name, f := range map[string]Format{"text": Text, "markdown": Markdown} {
-		out := write(t, f, unknownSample(), Options{})
+	for name, f := range map[string]report.Format{"text": report.Text, "markdown": report.Markdown} {
+		out := write(t, f, unknownSample(), report.Options{})
 		if n := strings.Count(out, "how these traces were chosen is not known: values and limits are theirs"); n != 1 {
 			t.Errorf("%s: the footnote stands %d times in\n%s", name, n, out)
 		}
-		if strings.Contains(write(t, f, cutTail(), Options{}), "how these traces were chosen") {
+		if strings.Contains(write(t, f, cutTail(), report.Options{}), "how these traces were chosen") {
 			t.Errorf("%s: the footnote stands in a report of all attempts", name)
 		}
 	}
@@ -45,7 +47,7 @@ func TestBiasedSampleShowsCountsAndExtremesOnly(t *testing.T) {
 			}
 		}
 	}
-	page := write(t, Text, biasedSample(), Options{})
+	page := write(t, report.Text, biasedSample(), report.Options{})
 	tail, _, _ := strings.Cut(page, "Durations by how")
 	if found := regexp.MustCompile(`\d (ms|s|%)( |$)`).FindAllString(strings.ReplaceAll(tail, "95 % limits", ""), -1); found != nil {
 		t.Errorf("the tail holds %q:\n%s", found, tail)

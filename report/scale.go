@@ -8,34 +8,35 @@ import (
 )
 
 const (
-	dash        = "–" // no value
+	// Dash stands for no value.
+	Dash        = "–"
 	maxDecimals = 3
 )
 
-// scale writes durations that people compare: one unit, one number of
+// Scale writes durations that people compare: one unit, one number of
 // decimals.
-type scale struct {
+type Scale struct {
 	unit     durations.Unit
 	decimals int
 }
 
-// scaleOf takes the largest unit in which the smallest value above 0 is still
+// ScaleOf takes the largest unit in which the smallest value above 0 is still
 // at least 1, and as many decimals as the values need, three at most.
-func scaleOf(values []int64) scale {
+func ScaleOf(values []int64) Scale {
 	smallest := int64(0)
 	for _, v := range values {
 		if v > 0 && (smallest == 0 || v < smallest) {
 			smallest = v
 		}
 	}
-	s := scale{unit: durations.UnitOf(smallest)}
+	s := Scale{unit: durations.UnitOf(smallest)}
 	for s.decimals < min(maxDecimals, s.unit.Digits) && !s.exact(values) {
 		s.decimals++
 	}
 	return s
 }
 
-func (s scale) exact(values []int64) bool {
+func (s Scale) exact(values []int64) bool {
 	for _, v := range values {
 		if v%s.step() != 0 {
 			return false
@@ -45,7 +46,7 @@ func (s scale) exact(values []int64) bool {
 }
 
 // step is the duration of one unit in the last decimal.
-func (s scale) step() int64 {
+func (s Scale) step() int64 {
 	step := s.unit.Scale
 	for range s.decimals {
 		step /= 10
@@ -53,8 +54,8 @@ func (s scale) step() int64 {
 	return step
 }
 
-// nearest rounds half up: for values that are known.
-func (s scale) nearest(ns int64) string {
+// Nearest rounds half up: for values that are known.
+func (s Scale) Nearest(ns int64) string {
 	steps, rest := floorDiv(ns, s.step())
 	if rest >= s.step()-rest {
 		steps++
@@ -62,14 +63,14 @@ func (s scale) nearest(ns int64) string {
 	return s.format(steps)
 }
 
-// down rounds down: a lower bound must never grow.
-func (s scale) down(ns int64) string {
+// Down rounds down: a lower bound must never grow.
+func (s Scale) Down(ns int64) string {
 	steps, _ := floorDiv(ns, s.step())
 	return s.format(steps)
 }
 
-// up rounds up: an upper bound must never shrink.
-func (s scale) up(ns int64) string {
+// Up rounds up: an upper bound must never shrink.
+func (s Scale) Up(ns int64) string {
 	steps, rest := floorDiv(ns, s.step())
 	if rest > 0 {
 		steps++
@@ -85,7 +86,7 @@ func floorDiv(a, b int64) (quotient, rest int64) {
 	return quotient, rest
 }
 
-func (s scale) format(steps int64) string {
+func (s Scale) format(steps int64) string {
 	sign := ""
 	if steps < 0 {
 		sign, steps = "-", -steps
@@ -98,7 +99,10 @@ func (s scale) format(steps int64) string {
 	return sign + whole + frac + " " + s.unit.Name
 }
 
-// limits writes a range of shares.
-func limits(lower, upper float64) string {
+// Round writes one duration in its own unit, as coarsely as a guess is known.
+func Round(ns int64) string { return ScaleOf([]int64{ns}).Nearest(ns) }
+
+// Limits writes a range of shares.
+func Limits(lower, upper float64) string {
 	return ratio.Number(lower) + "–" + ratio.Percent(upper)
 }

@@ -45,31 +45,31 @@ func (t *textWriter) page(p *page) {
 	for _, line := range p.warnings {
 		t.paragraph("warning: ", line)
 	}
-	for _, section := range p.tables {
-		t.section(section)
+	for i := range p.tables {
+		t.section(&p.tables[i])
 	}
 	t.footnotes(p.notes.lines())
 }
 
-func (t *textWriter) section(s Table) {
-	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, Visible(s.Title)))
-	if len(s.Columns) > 0 {
+func (t *textWriter) section(s *grid) {
+	fmt.Fprintf(&t.buf, "\n%s\n\n", t.paint(bold, Visible(s.title)))
+	if len(s.columns) > 0 {
 		t.grids(s)
 	}
-	for _, line := range s.Caption {
+	for _, line := range s.caption {
 		t.paragraph(gap, line)
 	}
 }
 
 // grids draws a table, in parts where it is too wide.
-func (t *textWriter) grids(s Table) {
-	for i, g := range t.fit(s) {
+func (t *textWriter) grids(s *grid) {
+	for i, d := range t.fit(s) {
 		if i > 0 {
 			t.buf.WriteByte('\n')
 		}
-		t.grid(g)
+		t.drawing(d)
 	}
-	if len(s.Caption) > 0 {
+	if len(s.caption) > 0 {
 		t.buf.WriteByte('\n')
 	}
 }
@@ -121,17 +121,17 @@ func (t *textWriter) paint(color, s string) string {
 	return color + s + plain
 }
 
-// grid draws rows with a rule under the head and nothing else. The library
+// drawing writes rows with a rule under the head and nothing else. The library
 // draws the rule under the margin too and pads the last column: both go.
-func (t *textWriter) grid(g grid) {
+func (t *textWriter) drawing(d drawing) {
 	w := table.NewWriter()
 	w.SetStyle(table.Style{
 		Box:     table.BoxStyle{PaddingLeft: gap, MiddleHorizontal: rule},
 		Options: table.Options{SeparateHeader: true},
 	})
-	w.SetColumnConfigs(alignment(g.right))
-	w.AppendHeader(tableRow(g.head))
-	for _, row := range g.rows {
+	w.SetColumnConfigs(alignment(d.right))
+	w.AppendHeader(tableRow(d.head))
+	for _, row := range d.rows {
 		w.AppendRow(tableRow(row))
 	}
 	for i, line := range strings.Split(w.Render(), "\n") {

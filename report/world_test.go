@@ -1,14 +1,20 @@
-package report
+package report_test
 
 import (
 	"math"
 	"slices"
 
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/report/mirror"
+	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 const (
@@ -17,10 +23,46 @@ const (
 	s  = 1000 * ms
 )
 
-// worlds are the reports of the golden files.
+// run is what one run found; sections that were not asked for are nil.
+type run struct {
+	Input     ingest.Summary
+	Quantiles []quantile.P
+	Hops      []buckets.Result
+	Orphans   *orphans.Result
+	Owner     *attribution.Result
+	Retries   *retries.Result
+	Timeouts  *timeouts.Result
+
+	Paths    []string
+	TraceURL string
+	InFull   bool
+}
+
+// report puts the sections together as the command does.
+func (r *run) report() *report.Report {
+	v := &report.View{Quantiles: r.Quantiles, InFull: r.InFull, Sampling: r.Input.Sampling.Kind, Paths: r.Paths, TraceURL: r.TraceURL}
+	input := r.Input.Section()
+	input.JSON = func() any { return mirror.Input(r.Input) }
+	out := &report.Report{Sections: []report.Section{input}}
+	add := func(asked bool, section func() report.Section, json func() any) {
+		if asked {
+			s := section()
+			s.JSON = json
+			out.Sections = append(out.Sections, s)
+		}
+	}
+	add(r.Hops != nil, func() report.Section { return buckets.Section(r.Hops, v) }, func() any { return mirror.Hops(r.Hops, r.Quantiles) })
+	add(r.Owner != nil, func() report.Section { return r.Owner.Section(v) }, func() any { return mirror.Owner(r.Owner, r.Quantiles) })
+	add(r.Retries != nil, func() report.Section { return r.Retries.Section(v) }, func() any { return mirror.Retries(r.Retries) })
+	add(r.Orphans != nil, func() report.Section { return r.Orphans.Section(v) }, func() any { return mirror.Orphans(r.Orphans, v) })
+	add(r.Timeouts != nil, func() report.Section { return r.Timeouts.Section(v) }, func() any { return mirror.Timeouts(r.Timeouts) })
+	return out
+}
+
+// worlds are the runs of the golden files.
 var worlds = []struct {
-	name   string
-	report func() *Report
+	name string
+	run  func() *run
 }{
 	{"simple", simple},
 	{"cut_tail", cutTail},
@@ -125,12 +167,12 @@ func cuts(own, below, caller, unknown uint64) []buckets.CutCount {
 	return []buckets.CutCount{{By: spans.Own, N: own}, {By: spans.Below, N: below}, {By: spans.Caller, N: caller}, {By: spans.CutUnknown, N: unknown}}
 }
 
-func simple() *Report {
+func simple() *run {
 	ps := probabilities("0.5", "0.95", "0.99")
 	h := hop("checkout", ps, 120*ms, 80*ms, 95*ms, 240*ms)
 	h.Tail[2].IsMaximum = true
 	h.Warnings = []note.Warning{{Code: "is_maximum", Text: "p99 of 4 attempts is their maximum"}}
-	return &Report{Input: inputOf(4), Quantiles: ps, Hops: []buckets.Result{h}}
+	return &run{Input: inputOf(4), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
 var fivePs = []string{"0.5", "0.9", "0.95", "0.99", "0.999"}
@@ -155,7 +197,7 @@ func generate() buckets.Result {
 	}
 }
 
-func cutTail() *Report {
+func cutTail() *run {
 	h, ps := generate(), probabilities(fivePs...)
 	h.Walls = []buckets.Wall{{Source: buckets.Inferred, Count: 33, From: 2026 * ms, To: 5703 * ms}}
 	why := "33 of 200 first attempts were cut (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than lie beyond "
@@ -165,10 +207,10 @@ func cutTail() *Report {
 		h.Tail = append(h.Tail, atLeastTail(p, 200, 2026*ms, why+p.Label()+remedy))
 	}
 	h.Tail[4].IsMaximum = true
-	return &Report{Input: inputOf(200), Quantiles: ps, Hops: []buckets.Result{h}}
+	return &run{Input: inputOf(200), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
-func configured() *Report {
+func configured() *run {
 	r := cutTail()
 	h := &r.Hops[0]
 	wall := 5 * s
@@ -190,9 +232,9 @@ var hostileNames = []string{
 	"zero\u200bwidth\ufeff", "line\u2028sep", "tag\U000e0041", "a&lt;b", `"quoted", comma`, "null\x00",
 }
 
-func manyHops() *Report {
+func manyHops() *run {
 	ps := probabilities("0.5", "0.99")
-	r := &Report{Input: inputOf(4000), Quantiles: ps}
+	r := &run{Input: inputOf(4000), Quantiles: ps}
 	names := append([]string{
 		"GET /v1/items", "数据库查询", "검색 서비스", "🛒 cart", "👩‍👩‍👧 family", "naïve",
 		"a-very-long-service-name-in-a-very-long-namespace.svc.cluster.local POST /api/v1/things/{id}/parts/{part}/owner",
@@ -209,7 +251,7 @@ func manyHops() *Report {
 	return r
 }
 
-func allCut() *Report {
+func allCut() *run {
 	ps := probabilities("0.5", "0.99")
 	sum := summary(ps, 4001*ms, 4009*ms, 4003*ms)
 	h := buckets.Result{
@@ -221,26 +263,26 @@ func allCut() *Report {
 	for _, p := range ps {
 		h.Tail = append(h.Tail, noValueTail(p, 3, "no completion observed; recorded cuts 4001..4009 ms: set --timeout llm=T to have a lower bound"))
 	}
-	return &Report{Input: inputOf(3), Quantiles: ps, Hops: []buckets.Result{h}}
+	return &run{Input: inputOf(3), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
 // nothing has a hop without a single sample.
-func nothing() *Report {
+func nothing() *run {
 	ps := probabilities("0.5")
-	return &Report{Input: inputOf(1), Quantiles: ps, Hops: []buckets.Result{{
+	return &run{Input: inputOf(1), Quantiles: ps, Hops: []buckets.Result{{
 		Hop: "queue", Attempts: 1, FirstAttempts: 1, Unfinished: 1, CutBy: cuts(0, 0, 0, 0), Confidence: quantile.MustP("0.95"),
 		Tail: []buckets.Tail{noValueTail(ps[0], 0, "no first attempt completed or was cut")},
 	}}}
 }
 
-func scales() *Report {
+func scales() *run {
 	ps := probabilities("0.5", "0.99")
-	return &Report{Input: inputOf(7), Quantiles: ps, Hops: []buckets.Result{
+	return &run{Input: inputOf(7), Quantiles: ps, Hops: []buckets.Result{
 		hop("cache", ps, 180, 950), hop("disk", ps, 45*us+250, 2*ms), hop("render", ps, 3*s, 4*s+1, 5*s),
 	}}
 }
 
-func failures() *Report {
+func failures() *run {
 	ps := probabilities("0.5", "0.95")
 	h := hop("payment", ps, 20*ms, 30*ms, 40*ms)
 	failed := summary(ps, 1*ms, 2*ms, 900*us)
@@ -249,10 +291,10 @@ func failures() *Report {
 	h.Recorded = first(summary(ps, 20*ms, 30*ms, 40*ms, 1*ms, 2*ms, 900*us))
 	h.Kinds = []buckets.FailureCount{{Kind: spans.Refused, N: 2}, {Kind: spans.ServerError, N: 1}}
 	h.Warnings = []note.Warning{{Code: "failures_exceed_p", Text: "half of the first attempts failed: the quantiles describe the other half"}}
-	return &Report{Input: inputOf(6), Quantiles: ps, Hops: []buckets.Result{h}}
+	return &run{Input: inputOf(6), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
-func retried() *Report {
+func retried() *run {
 	ps := probabilities("0.5", "0.9")
 	h := hop("search", ps, 100*ms, 110*ms, 120*ms)
 	h.Attempts, h.Retries, h.FirstAttempts = 7, 2, 5
@@ -271,17 +313,17 @@ func retried() *Report {
 		{Source: buckets.Inferred, Count: 1, From: 120*ms + 1, To: 1001*ms + 1},
 	}
 	h.Tail = []buckets.Tail{exact(ps[0], 5, 120*ms), atLeastTail(ps[1], 5, 1*s, "2 of 5 first attempts were cut at 1 s: raise the timeout to see further")}
-	return &Report{Input: inputOf(7), Quantiles: ps, Hops: []buckets.Result{h}}
+	return &run{Input: inputOf(7), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 
-func kaplanMeierWorld() *Report {
+func kaplanMeierWorld() *run {
 	r := retried()
 	km := 1234567 * us
 	r.Hops[0].Tail[1].KM = &km
 	return r
 }
 
-func rejects() *Report {
+func rejects() *run {
 	r := simple()
 	r.Input.Files = append(r.Input.Files, ingest.FileSummary{Path: "logs/\x1b[31mz.csv.gz", Format: "csv", Compression: "gzip", Records: 5, Rejected: 4, Blank: 1})
 	r.Input.Records, r.Input.Rejected, r.Input.Blank = 9, 4, 1
@@ -293,7 +335,7 @@ func rejects() *Report {
 	return r
 }
 
-func traces() *Report {
+func traces() *run {
 	r := simple()
 	n, spans, dropped := int64(1), int64(4), int64(2)
 	r.Input.Traces, r.Input.Spans, r.Input.DuplicatesDropped = &n, &spans, &dropped
@@ -303,7 +345,7 @@ func traces() *Report {
 }
 
 // chain has hops of very different kinds on one page.
-func chain() *Report {
+func chain() *run {
 	r, ps := configured(), probabilities(fivePs...)
 	checkout := hop("checkout", ps, 2100*us, 2900*us, 3*ms, 1850*us, 12*ms)
 	payment := hop("payment", ps, 20*ms, 30*ms, 40*ms)
@@ -321,7 +363,7 @@ func chain() *Report {
 }
 
 // unknownSample is one of traces that may have been chosen by how they went.
-func unknownSample() *Report {
+func unknownSample() *run {
 	r := cutTail()
 	r.Input.Sampling = ingest.Sampling{Kind: "unknown", Evidence: "traces, and nothing in them says how they were chosen"}
 	r.Input.Warnings = []note.Warning{{Code: "suspected_biased_sample", Text: "200 traces are a round number"}}
@@ -329,7 +371,7 @@ func unknownSample() *Report {
 }
 
 // weightedSample has a hop whose traces have different weights.
-func weightedSample() *Report {
+func weightedSample() *run {
 	r := cutTail()
 	h := &r.Hops[0]
 	r.Input.Sampling = ingest.Sampling{Kind: "probability", Evidence: "every trace carries its probability: 0.1 to 1"}
@@ -344,7 +386,7 @@ func weightedSample() *Report {
 }
 
 // biasedSample has no value that speaks of anything but itself.
-func biasedSample() *Report {
+func biasedSample() *run {
 	r, ps := retried(), probabilities("0.5", "0.9")
 	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: "--sampling biased"}
 	h := &r.Hops[0]
@@ -363,7 +405,7 @@ func biasedSample() *Report {
 
 // estimated is a hop whose wall hides two quantiles: of one a model may speak, of
 // the other it may not. Of a second the servers are known besides.
-func estimated() *Report {
+func estimated() *run {
 	r := retried()
 	h := &r.Hops[0]
 	gates := func(far float64) []quantile.Judgement {

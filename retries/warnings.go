@@ -45,7 +45,7 @@ func (d *describer) ofInput(r *Result, say sayer) {
 		say("weights_not_used", "the traces carry different weights, but each counts once here")
 	}
 	if most := d.q.MaxHops; most > 0 && len(r.Hops) > most {
-		say("hops_left_out", "%d hops with fewer retried calls are not listed", len(r.Hops)-most)
+		say("hops_left_out", "%s not listed", note.Count(len(r.Hops)-most, "hop with fewer retried calls is", "hops with fewer retried calls are"))
 	}
 }
 
@@ -90,7 +90,7 @@ func ofHop(h *Hop, say sayer) {
 		say("permanent_errors_retried", "%s: retries after a 4xx other than 429: %d; they fail again", name, h.Permanent)
 	}
 	if t := h.TooLate; t != nil && t.N > 0 {
-		say("retries_too_late", "%s: %d of %d retries began when less than a whole attempt was left of what the caller waits", name, t.N, t.Of)
+		say("retries_too_late", "%s: %d of %s began when less than a whole attempt was left of what the caller waits", name, t.N, note.Count(t.Of, "retry", "retries"))
 	}
 	if n := h.NearTimeout; n.Of >= leastNear && n.N*100 > n.Of*nearShare {
 		say("near_timeout", "%s: %s of the completed attempts used more than %d %% of the timeout", name, ratio.Percent(*n.Share()), nearPercent)
@@ -99,10 +99,10 @@ func ofHop(h *Hop, say sayer) {
 		say("no_jitter", "%s: retries wait the same time, %s: clients that fail together come back together", name, durations.Text(*h.Backoff.P50))
 	}
 	if t := h.ExecutedTwice; t != nil && t.N > 0 {
-		say("executed_twice", "%s: of %d retried calls that can tell, the server ran %d to a good end more than once", name, t.Of, t.N)
+		say("executed_twice", "%s: of %s that can tell, the server ran %d to a good end more than once", name, note.Count(t.Of, "retried call"), t.N)
 	}
 	if t := h.ExecutedTwice; t != nil && t.Writes > 0 {
-		say("write_executed_twice", "%s: %d of the calls that the server ran more than once look like writes", name, t.Writes)
+		say("write_executed_twice", "%s: %d of the calls that the server ran more than once %s", name, t.Writes, note.Form(t.Writes, "looks like a write", "look like writes"))
 	}
 }
 

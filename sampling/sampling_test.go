@@ -110,7 +110,7 @@ func TestVerdict(t *testing.T) {
 		"said probability":        {weights(10, 20), Stated{Kind: Probability, Probability: "0.010"}, "probability | --sampling probability=0.010 | false | "},
 		"equal weights":           {weights(1/0.3, 1/0.3), Stated{}, "probability | " + carried + "probability 0.3 | false | "},
 		"unequal weights":         {weights(1000, 1, 10), Stated{}, "probability | " + carried + "probabilities 0.001 to 1 | true | "},
-		"some weights":            {weights(10, 0, 0), Stated{}, "unknown | 1 of 3 traces carry the probability with which they were kept, the others do not | false | weights_missing"},
+		"some weights":            {weights(10, 0, 0), Stated{}, "unknown | 1 of 3 traces carries the probability with which it was kept, the others do not | false | weights_missing"},
 		"no weight in the field":  {weights(0, 0), field, "unknown | traces, and nothing in them says how they were chosen | false | weights_missing"},
 		"too many weights":        {many, Stated{}, "unknown | traces carry more than 256 different weights | false | too_many_weights"},
 		"weight field":            {weights(2, 4), field, "probability | every trace carries its weight (--weight-field w, else tracestate ot=th or sampler.param): probabilities 0.25 to 0.5 | true | "},

@@ -105,7 +105,7 @@ func (w *Watch) unsaid() string {
 	case w.weighed == 0:
 		return "traces, and nothing in them says how they were chosen"
 	case w.weighed < w.traces:
-		return fmt.Sprintf("%d of %d traces carry the probability with which they were kept, the others do not", w.weighed, w.traces)
+		return fmt.Sprintf("%d of %s kept, the others do not", w.weighed, note.Count(w.traces, "trace")+note.Form(w.weighed, " carries the probability with which it was", " carry the probability with which they were"))
 	}
 	return fmt.Sprintf("traces carry more than %d different weights", MaxWeights)
 }
@@ -120,7 +120,7 @@ func (w *Watch) fallback(s Stated) []note.Warning {
 	case w.tooMany:
 		list = append(list, note.Warning{Code: "too_many_weights", Text: fmt.Sprintf("traces carry more than %d different weights, too many to weight by: each trace counts once", MaxWeights)})
 	case w.weighed > 0 || s.WeightField != "":
-		list = append(list, note.Warning{Code: "weights_missing", Text: fmt.Sprintf("%d of %d traces carry no weight: each trace counts once", w.traces-w.weighed, w.traces)})
+		list = append(list, note.Warning{Code: "weights_missing", Text: fmt.Sprintf("%d of %s no weight: each trace counts once", w.traces-w.weighed, note.Count(w.traces, "trace")+note.Form(w.traces-w.weighed, " carries", " carry"))})
 	}
 	return list
 }
@@ -129,5 +129,5 @@ func (w *Watch) disagreement() []note.Warning {
 	if w.disagreeing == 0 {
 		return nil
 	}
-	return []note.Warning{{Code: "weights_disagree", Text: fmt.Sprintf("the spans of %d traces carry different weights: that of the root counts", w.disagreeing)}}
+	return []note.Warning{{Code: "weights_disagree", Text: fmt.Sprintf("the spans of %s carry different weights: that of the root counts", note.Count(w.disagreeing, "trace"))}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -193,10 +194,7 @@ func (a *adviser) retryOf(n *callgraph.Node) retry {
 }
 
 func retriesText(n uint64) string {
-	if n == 1 {
-		return "one retry"
-	}
-	return fmt.Sprintf("%d retries", n)
+	return note.Form(n, "one retry", fmt.Sprintf("%d retries", n))
 }
 
 // callWithMost returns the call of a node for which a figure is largest, of equal

@@ -82,7 +82,7 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	case Certified:
 		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), percent(a.Confidence), t.N)
 	case Identified:
-		return fmt.Sprintf("%s is %s of %d first attempts; %s", label, durations.Text(t.Value), t.N, a.uncertified(t))
+		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(t))
 	case NotIdentified:
 		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
 	}

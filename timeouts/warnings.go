@@ -114,7 +114,8 @@ func (a *adviser) untimed() string {
 	if a.Graph.Untimed == 0 || n == nil || len(n.Calls) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d requests have no start times: their calls are taken to come one after the other, which is the longest they can take", a.Graph.Untimed, a.Graph.Requests)
+	return fmt.Sprintf("%d of %s no start times: %s calls are taken to come one after the other, which is the longest they can take", a.Graph.Untimed,
+		note.Count(a.Graph.Requests, "request")+note.Form(a.Graph.Untimed, " has", " have"), note.Form(a.Graph.Untimed, "its", "their"))
 }
 
 // layers names the hops that retry above others that do.

@@ -15,27 +15,6 @@ import (
 	"github.com/tailscope/tailscope/timeouts"
 )
 
-// sections are the parts of the report that a command asks for.
-type sections uint8
-
-const (
-	sectionHops sections = 1 << iota
-	sectionOrphans
-	sectionOwner
-	sectionRetries
-	sectionTimeouts
-)
-
-func (s sections) has(want sections) bool { return s&want == want }
-
-// needs are the sections with those whose findings they rest on.
-func (s sections) needs() sections {
-	if s.has(sectionTimeouts) {
-		s |= sectionOrphans | sectionOwner | sectionRetries
-	}
-	return s
-}
-
 // analysis is what one worker collects; the workers' are merged at the end.
 type analysis struct {
 	set   *buckets.Classes
@@ -218,54 +197,40 @@ func (a *analysis) merge(o *analysis) {
 	}
 }
 
-// report puts the results together.
-func (p *plan) report(f *found) *report.Report {
-	r := &report.Report{
-		Input: f.ledger.Summary(len(p.timeouts) > 0), Quantiles: p.quantiles,
+// results puts together what a run found.
+func (p *plan) results(f *found) *results {
+	r := &results{input: f.ledger.Summary(len(p.timeouts) > 0)}
+	verdict := f.watch.Verdict(p.sampling)
+	describeTraces(&r.input, f, verdict)
+	r.input.Warnings = append(r.input.Warnings, f.notes...)
+	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(f)...)
+	r.view = report.View{
+		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.sections.has(sectionHops),
 	}
-	verdict := f.watch.Verdict(p.sampling)
-	describeTraces(&r.Input, f, verdict)
-	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
-	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
 	q := p.bucketsQuery(f, verdict)
-	hops := f.set.Results(q)
+	r.hops = f.set.Results(q)
 	if f.orphans != nil {
-		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(hops)})
+		found := f.orphans.Result(orphans.Query{Quantiles: p.quantiles, Wall: wallsOf(r.hops)})
 		found.Inferred = f.nested > 0 && found.Checkable
-		r.Orphans = &found
+		r.orphans = &found
 		if verdict.Kind != sampling.Biased {
-			f.addServerSide(hops, q)
+			f.addServerSide(r.hops, q)
 		}
 	}
 	if f.owner != nil && p.sections.has(sectionOwner) {
 		owner := f.owner.Result(p.ownerQuery(verdict))
-		r.Owner = &owner
+		r.owner = &owner
 	}
 	if f.retries != nil {
-		worth := f.retries.Result(p.retriesQuery(verdict, hops, f.set.Completed()))
-		r.Retries = &worth
+		worth := f.retries.Result(p.retriesQuery(verdict, r.hops, f.set.Completed()))
+		r.retries = &worth
 	}
 	if f.calls != nil {
-		advice := timeouts.Advise(p.timeoutsQuery(f, verdict, hops, q, r.Retries))
-		r.Timeouts = &advice
+		advice := timeouts.Advise(p.timeoutsQuery(f, verdict, r.hops, q, r.retries))
+		r.timeouts = &advice
 	}
-	r.Hops = hops
-	p.keepAsked(r)
 	return r
-}
-
-// keepAsked takes out of a report what was only needed for something else.
-func (p *plan) keepAsked(r *report.Report) {
-	if !p.sections.has(sectionHops) {
-		r.Hops = nil
-	}
-	if !p.sections.has(sectionOrphans) {
-		r.Orphans = nil
-	}
-	if !p.sections.has(sectionRetries) {
-		r.Retries = nil
-	}
 }
 
 func (p *plan) bucketsQuery(f *found, v sampling.Verdict) buckets.Query {

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 func newAnalyze(s streams) *cobra.Command {
 	o := newOptions(s)
@@ -21,6 +25,7 @@ CSV or TSV with a header. Without a FILE it reads stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.table, "table", "", "table that --format csv writes: `NAME`, one of "+strings.Join(o.sections.names(), ", ")+" (default: the first)")
 	o.limitFlags(cmd.Flags())
 	o.orphanFlags(cmd.Flags())
 	o.ownerFlags(cmd.Flags())

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/tailscope/tailscope/report"
 )
 
 // findingError says that a --fail-on rule was hit.
@@ -15,20 +13,20 @@ type findingError struct{ error }
 // figures are what --fail-on can name.
 var figures = []struct {
 	name string
-	of   func(*report.Report) (uint64, bool)
+	of   func(*results) (uint64, bool)
 }{
-	{"orphans", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.Orphaned })},
-	{"overruns", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.Overruns })},
-	{"late_starts", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.LateStarts })},
-	{"missing_parents", ofOrphans(func(r *report.Report) uint64 { return r.Orphans.MissingParents })},
-	{"inversions", ofOrphans(func(r *report.Report) uint64 { return uint64(len(r.Orphans.Inversions)) })},
-	{"rejects", func(r *report.Report) (uint64, bool) { return uint64(r.Input.Rejected), true }},
+	{"orphans", ofOrphans(func(r *results) uint64 { return r.orphans.Orphaned })},
+	{"overruns", ofOrphans(func(r *results) uint64 { return r.orphans.Overruns })},
+	{"late_starts", ofOrphans(func(r *results) uint64 { return r.orphans.LateStarts })},
+	{"missing_parents", ofOrphans(func(r *results) uint64 { return r.orphans.MissingParents })},
+	{"inversions", ofOrphans(func(r *results) uint64 { return uint64(len(r.orphans.Inversions)) })},
+	{"rejects", func(r *results) (uint64, bool) { return uint64(r.input.Rejected), true }},
 }
 
 // ofOrphans reads a figure that is not known where orphans are not checkable.
-func ofOrphans(of func(*report.Report) uint64) func(*report.Report) (uint64, bool) {
-	return func(r *report.Report) (uint64, bool) {
-		if r.Orphans == nil || !r.Orphans.Checkable {
+func ofOrphans(of func(*results) uint64) func(*results) (uint64, bool) {
+	return func(r *results) (uint64, bool) {
+		if r.orphans == nil || !r.orphans.Checkable {
 			return 0, false
 		}
 		return of(r), true
@@ -46,7 +44,7 @@ func ruleNames() string {
 // failRule is one --fail-on: a figure, a comparison and a number.
 type failRule struct {
 	text  string
-	of    func(*report.Report) (uint64, bool)
+	of    func(*results) (uint64, bool)
 	holds func(uint64) bool
 }
 
@@ -90,13 +88,13 @@ func comparison(operator string, number uint64) func(uint64) bool {
 
 // findings says which rules hold. A rule whose figure is not known is a mistake
 // of the command line, not a finding.
-func (p *plan) findings(r *report.Report) error {
+func (p *plan) findings(r *results) error {
 	var hit []string
 	for _, rule := range p.failOn {
 		n, known := rule.of(r)
 		switch {
 		case !known:
-			return usageError{fmt.Errorf("--fail-on %q: this input does not tell (%s)", rule.text, r.Orphans.Reason)}
+			return usageError{fmt.Errorf("--fail-on %q: this input does not tell (%s)", rule.text, r.orphans.Reason)}
 		case rule.holds(n):
 			hit = append(hit, fmt.Sprintf("--fail-on %q: there are %d", rule.text, n))
 		}

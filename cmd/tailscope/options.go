@@ -51,6 +51,7 @@ type options struct {
 	noEstimate   bool
 
 	format     string
+	table      string
 	output     string
 	rejects    string
 	maxRejects string
@@ -125,6 +126,8 @@ type plan struct {
 	maxHops      int
 	noEstimate   bool
 	write        report.Format
+	csv          bool
+	table        string // of CSV; "" for the first
 	output       string
 	rejects      string
 	maxRejects   limit
@@ -326,6 +329,13 @@ func (o *options) planOutput(p *plan) error {
 	var err error
 	if p.write, err = report.Lookup(o.format); err != nil {
 		return fmt.Errorf("--format: %w", err)
+	}
+	p.csv, p.table = o.format == "csv", o.table
+	if p.table != "" && !p.csv {
+		return fmt.Errorf("--table %s: only --format csv has a single table", p.table)
+	}
+	if err := oneOf("--table", p.table, append(p.sections.names(), "")...); err != nil {
+		return err
 	}
 	if p.maxRejects, err = parseLimit(o.maxRejects); err != nil {
 		return fmt.Errorf("--max-rejects %q: %w", o.maxRejects, err)

@@ -33,24 +33,26 @@ func (p *plan) run(ctx context.Context) error {
 	if err := found.ledgerAgrees(); err != nil {
 		return err
 	}
-	r := p.report(found)
+	r := p.results(found)
 	if err := found.err(); err != nil {
 		return err
 	}
-	p.tell(r.Input, found)
-	if r.Input.Accepted == 0 {
-		return nothingAccepted(r.Input)
+	p.tell(r.input, found)
+	if r.input.Accepted == 0 {
+		return nothingAccepted(r.input)
 	}
-	if err := p.write(out, r, p.look()); err != nil {
+	page := p.report(r)
+	if err := p.write(out, page, p.look()); err != nil {
 		return err
 	}
+	p.tellLeftOut(page)
 	if err := out.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
 	if err := p.findings(r); err != nil {
 		return err
 	}
-	return p.incomplete(r.Input, found)
+	return p.incomplete(r.input, found)
 }
 
 // found is what reading gave.

@@ -21,7 +21,7 @@ import (
 func (p *plan) tell(in ingest.Summary, f *found) {
 	for _, file := range in.Files {
 		if p.verbose {
-			p.say("%s: %s, %s, %d records; %s", file.Path, file.Format, file.Compression, file.Records, fieldList(file.Fields))
+			p.say("%s: %s, %s, %s; %s", file.Path, file.Format, file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
 		}
 	}
 	for _, r := range in.Rejects {
@@ -37,6 +37,14 @@ func (p *plan) tell(in ingest.Summary, f *found) {
 		for _, w := range in.Warnings {
 			p.say("warning: %s", w.Text)
 		}
+	}
+}
+
+// tellLeftOut says what a CSV does not have, unless its table was chosen.
+func (p *plan) tellLeftOut(r *report.Report) {
+	written, others := r.CSVTables()
+	if p.csv && p.table == "" && len(others) > 0 {
+		p.say("the CSV holds the %s table only; left out: %s (--table NAME writes one of them, --format json has all)", written, strings.Join(others, ", "))
 	}
 }
 
@@ -63,10 +71,10 @@ func (p *plan) inputWarnings(f *found) []note.Warning {
 		}
 	}
 	if n := f.traces.Cycles; n > 0 {
-		list = append(list, note.Warning{Code: "parent_cycles", Text: fmt.Sprintf("%d spans name themselves or one below them as their parent: they count as roots", n)})
+		list = append(list, note.Warning{Code: "parent_cycles", Text: note.Count(n, "span names itself or one below it as its parent: it counts as a root", "spans name themselves or one below them as their parent: they count as roots")})
 	}
 	if f.unnested > 0 {
-		list = append(list, note.Warning{Code: "nesting_not_inferred", Text: fmt.Sprintf("%d chains hold more than %d attempts each: too many to infer what called what, so all of theirs count as roots", f.unnested, spans.MostNested)})
+		list = append(list, note.Warning{Code: "nesting_not_inferred", Text: fmt.Sprintf("%s more than %d attempts%s count as roots", note.Count(f.unnested, "chain holds", "chains hold"), spans.MostNested, note.Form(f.unnested, ": too many to infer what called what, so all of its", " each: too many to infer what called what, so all of theirs"))})
 	}
 	bad := 0
 	for name := range f.set.Names() {
@@ -75,7 +83,7 @@ func (p *plan) inputWarnings(f *found) []note.Warning {
 		}
 	}
 	if bad > 0 {
-		list = append(list, note.Warning{Code: "invalid_utf8", Text: fmt.Sprintf("%d hop names are not UTF-8; their bad bytes are shown as U+FFFD, so two names may look alike", bad)})
+		list = append(list, note.Warning{Code: "invalid_utf8", Text: note.Count(bad, "hop name is not UTF-8; its", "hop names are not UTF-8; their") + " bad bytes are shown as U+FFFD, so two names may look alike"})
 	}
 	return list
 }
@@ -86,7 +94,7 @@ func nothingAccepted(in ingest.Summary) error {
 		return errors.New("no records: the input is empty")
 	}
 	worst := slices.MaxFunc(in.Rejects, func(a, b ingest.RejectCount) int { return int(a.Count - b.Count) })
-	return fmt.Errorf("nothing accepted: all %d records were rejected, most of them as %s", in.Rejected, worst.Reason)
+	return fmt.Errorf("nothing accepted: %s as %s", note.Form(in.Rejected, "the only record was rejected", fmt.Sprintf("all %d records were rejected, most of them", in.Rejected)), worst.Reason)
 }
 
 // incomplete says why the report stands on less than the whole input.
@@ -98,7 +106,7 @@ func (p *plan) incomplete(in ingest.Summary, f *found) error {
 		}
 	}
 	if p.maxRejects.exceeded(in.Rejected, in.Records) {
-		why = append(why, fmt.Sprintf("%d of %d records were rejected, more than --max-rejects allows", in.Rejected, in.Records))
+		why = append(why, fmt.Sprintf("%d of %s rejected, more than --max-rejects allows", in.Rejected, note.Count(in.Records, "record")+note.Form(in.Rejected, " was", " were")))
 	}
 	if why == nil {
 		return nil

@@ -1,4 +1,4 @@
-package report
+package mirror
 
 import (
 	"github.com/tailscope/tailscope/buckets"
@@ -139,11 +139,8 @@ type jsonStep struct {
 	Read  string `json:"read_back"`
 }
 
-func timeoutsJSON(r *Report) *jsonTimeouts {
-	o := r.Timeouts
-	if o == nil {
-		return nil
-	}
+// Timeouts is the section on timeouts as JSON.
+func Timeouts(o *timeouts.Result) any {
 	j := &jsonTimeouts{
 		Target: o.Target.String(), Confidence: o.Confidence.String(), Window: o.Window, Hops: list(o.Hops, timeoutJSON), Reason: orNull(o.Reason),
 		Total: totalJSON(o.Total), Entries: list(o.Entries, totalJSON), Inversions: list(o.Inversions, wallInvertedJSON), Warnings: list(o.Warnings, itself),

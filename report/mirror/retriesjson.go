@@ -1,4 +1,4 @@
-package report
+package mirror
 
 import (
 	"time"
@@ -143,11 +143,8 @@ type jsonTwiceCase struct {
 	Severity   string  `json:"severity"`
 }
 
-func retriesJSON(r *Report) *jsonRetries {
-	o := r.Retries
-	if o == nil {
-		return nil
-	}
+// Retries is the section on retries as JSON.
+func Retries(o *retries.Result) any {
 	j := &jsonRetries{
 		Hops: list(o.Hops, retriesHopJSON), All: worthJSON(&o.All),
 		Amplification: jsonAmplification{o.Amplification.ObservedMax, o.Amplification.Possible, list(o.Amplification.Layers, layerJSON)},
@@ -223,13 +220,5 @@ func inStepJSON(o *retries.Result) jsonInStep {
 }
 
 func twiceCaseJSON(c retries.Case) jsonTwiceCase {
-	return jsonTwiceCase{c.Trace, c.Span, c.Hop.Name, orNull(c.Hop.Kind.String()), c.Executions, severity(c)}
-}
-
-// severity tells calls that write from those that only cost twice.
-func severity(c retries.Case) string {
-	if c.Write {
-		return "error"
-	}
-	return "warning"
+	return jsonTwiceCase{c.Trace, c.Span, c.Hop.Name, orNull(c.Hop.Kind.String()), c.Executions, c.Severity()}
 }

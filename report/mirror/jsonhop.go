@@ -1,4 +1,4 @@
-package report
+package mirror
 
 import (
 	"math"
@@ -117,12 +117,9 @@ func serverSideJSON(s *buckets.ServerSide) *jsonServerSide {
 	return &jsonServerSide{s.Value, jsonOf{s.N, s.Of}, s.Selected}
 }
 
-// hopsJSON is nil, and so left out, only where the section is.
-func hopsJSON(r *Report) []jsonHop {
-	if r.Hops == nil {
-		return nil
-	}
-	return list(r.Hops, func(h buckets.Result) jsonHop { return hopJSON(&h, r.Quantiles) })
+// Hops is the section on hops as JSON.
+func Hops(hops []buckets.Result, ps []quantile.P) any {
+	return list(hops, func(h buckets.Result) jsonHop { return hopJSON(&h, ps) })
 }
 
 func hopJSON(h *buckets.Result, ps []quantile.P) jsonHop {
@@ -191,7 +188,7 @@ func kindJSON(c buckets.FailureCount) jsonKind { return jsonKind{c.Kind.String()
 
 func shareJSON(h *buckets.Result) jsonShare {
 	s, confidence := h.TruncatedShare, h.Confidence.String()
-	if !hasShare(h) {
+	if !h.HasShare() {
 		return jsonShare{Confidence: confidence}
 	}
 	size := s.Size()

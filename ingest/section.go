@@ -1,17 +1,23 @@
-package report
+package ingest
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/report"
 )
 
+// Section says in a few lines what was read and how it was understood, with what
+// is wrong with the whole input and what was rejected.
+func (s Summary) Section() report.Section {
+	return report.Section{Key: "input", Lines: introduction(s), Warnings: inputWarnings(s), Tables: []report.Table{rejectTable(s)}}
+}
+
 // introduction says in a few lines what was read and how it was understood.
-func introduction(in ingest.Summary) []string {
+func introduction(in Summary) []string {
 	lines := []string{accounted(in)}
-	for _, line := range []string{traced(in), understood(in)} {
+	for _, line := range []string{tracesRead(in), understood(in)} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -19,8 +25,8 @@ func introduction(in ingest.Summary) []string {
 	return lines
 }
 
-func accounted(in ingest.Summary) string {
-	head := count(in.Records, "record") + " in " + count(int64(len(in.Files)), "file")
+func accounted(in Summary) string {
+	head := note.Count(in.Records, "record") + " in " + note.Count(len(in.Files), "file")
 	switch {
 	case in.Records == 0:
 		return head + "."
@@ -37,21 +43,21 @@ func accounted(in ingest.Summary) string {
 	return head + ": " + strings.Join(parts, ", ") + "."
 }
 
-func traced(in ingest.Summary) string {
+func tracesRead(in Summary) string {
 	var parts []string
 	if in.Traces != nil {
-		parts = append(parts, count(*in.Traces, "trace"))
+		parts = append(parts, note.Count(*in.Traces, "trace"))
 	}
 	if in.Spans != nil {
-		parts = append(parts, count(*in.Spans, "span"))
+		parts = append(parts, note.Count(*in.Spans, "span"))
 	}
 	if in.DuplicatesDropped != nil && *in.DuplicatesDropped > 0 {
-		parts = append(parts, count(*in.DuplicatesDropped, "duplicate")+" dropped")
+		parts = append(parts, note.Count(*in.DuplicatesDropped, "duplicate")+" dropped")
 	}
 	return sentence(strings.Join(parts, ", "))
 }
 
-func understood(in ingest.Summary) string {
+func understood(in Summary) string {
 	var parts []string
 	for _, part := range [][2]string{
 		{"Time basis", in.TimeBasis}, {"unit", in.Unit},
@@ -64,7 +70,7 @@ func understood(in ingest.Summary) string {
 	return sentence(strings.Join(parts, "; "))
 }
 
-func sampled(s ingest.Sampling) string {
+func sampled(s Sampling) string {
 	if s.Evidence == "" {
 		return s.Kind
 	}
@@ -72,7 +78,7 @@ func sampled(s ingest.Sampling) string {
 }
 
 // inputWarnings puts what is wrong with the whole input before any number.
-func inputWarnings(in ingest.Summary) []string {
+func inputWarnings(in Summary) []string {
 	var lines []string
 	for _, f := range in.Files {
 		if !f.Complete {
@@ -85,34 +91,23 @@ func inputWarnings(in ingest.Summary) []string {
 	return lines
 }
 
-func rejectTable(in ingest.Summary) Table {
-	t := Table{
-		Title:   "Rejected records",
-		Columns: []Column{{Head: "reason", Key: true}, {Head: "records", Right: true}, {Head: "first at", Name: true}, {Head: "detail", Name: true}},
-	}
-	for _, reject := range in.Rejects {
-		t.Rows = append(t.Rows, []Cell{
-			{Text: string(reject.Reason)}, {Text: strconv.FormatInt(reject.Count, 10)},
-			{Text: position(reject.First)}, {Text: reject.First.Detail},
-		})
-	}
-	return t
+func rejectTable(in Summary) report.Table {
+	type value = report.Value
+	return report.NewTable("Rejected records", in.Rejects, []report.Column[RejectCount]{
+		{Head: "reason", Is: report.Key | report.Words, Of: func(r *RejectCount) value { return report.String(string(r.Reason)) }},
+		{Head: "records", Of: func(r *RejectCount) value { return report.Count(r.Count) }},
+		{Head: "first at", Is: report.Name, Of: func(r *RejectCount) value { return report.String(position(r.First)) }},
+		{Head: "detail", Is: report.Name, Of: func(r *RejectCount) value { return report.String(r.First.Detail) }},
+	})
 }
 
 // position is the line where there is one; a record of a document of one huge
 // line is better found by its offset.
-func position(r ingest.Reject) string {
+func position(r Reject) string {
 	if r.Line > 0 {
 		return fmt.Sprintf("%s:%d", r.File, r.Line)
 	}
 	return fmt.Sprintf("%s, byte %d", r.File, r.Offset)
-}
-
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func sentence(s string) string {

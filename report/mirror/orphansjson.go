@@ -1,12 +1,10 @@
-package report
+package mirror
 
 import (
-	"net/url"
-	"strings"
-
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 )
 
 // jsonOrphans is the section on orphaned work. Where it is not checkable its
@@ -108,18 +106,15 @@ type jsonPlace struct {
 	Offset int64 `json:"offset"`
 }
 
-func orphansJSON(r *Report) *jsonOrphans {
-	o := r.Orphans
-	if o == nil {
-		return nil
-	}
+// Orphans is the section on orphaned work as JSON.
+func Orphans(o *orphans.Result, v *report.View) any {
 	j := &jsonOrphans{
 		Checkable: o.Checkable, Reason: orNull(o.Reason), Inferred: o.Inferred, ToleranceNS: o.Tolerance,
 		WastedByHop: list(o.WastedBy, hopTimeJSON),
-		Pairs:       list(o.Pairs, pairJSON(r.Quantiles)),
+		Pairs:       list(o.Pairs, pairJSON(v.Quantiles)),
 		Inversions:  list(o.Inversions, inversionJSON),
 		CutOrder:    list(o.CutOrder, cutOrderJSON),
-		Items:       list(o.Items, itemJSON(r)),
+		Items:       list(o.Items, itemJSON(v)),
 	}
 	if o.Checkable {
 		j.count(o)
@@ -162,12 +157,12 @@ func cutOrderJSON(c orphans.CutOrder) jsonCutOrder {
 	return jsonCutOrder{c.Outer.Name, c.Inner.Name, c.OuterFirst, c.Together, c.InnerFirst}
 }
 
-func itemJSON(r *Report) func(orphans.Case) jsonOrphanItem {
+func itemJSON(v *report.View) func(orphans.Case) jsonOrphanItem {
 	return func(c orphans.Case) jsonOrphanItem {
 		return jsonOrphanItem{
-			Trace: c.Trace, URL: orNull(r.traceURL(c.Trace)), Kind: string(c.Kind),
+			Trace: c.Trace, URL: orNull(v.TraceAddress(c.Trace)), Kind: string(c.Kind),
 			Parent: endJSON(c.Parent), Child: endJSON(c.Child), OverrunNS: c.Overrun, WastedNS: c.Wasted,
-			Sure: string(c.Sure), Evidence: c.Evidence, File: r.path(c.File), Position: jsonPlace{c.Line, c.Offset},
+			Sure: string(c.Sure), Evidence: c.Evidence, File: v.Path(c.File), Position: jsonPlace{c.Line, c.Offset},
 		}
 	}
 }
@@ -177,26 +172,4 @@ func endJSON(e orphans.End) jsonOrphanSpan {
 		Span: e.Span, Hop: e.Hop.Name, Kind: orNull(e.Hop.Kind.String()), StartNS: e.Start, DurationNS: e.Duration,
 		Host: orNull(e.Host), Outcome: e.Outcome.String(), CutBy: orNull(e.CutBy.String()),
 	}
-}
-
-// traceURL is the address of a trace, empty where no template was given.
-func (r *Report) traceURL(trace string) string {
-	if r.TraceURL == "" {
-		return ""
-	}
-	return strings.ReplaceAll(r.TraceURL, "{trace}", inAddress(trace))
-}
-
-// inAddress makes an id that may hold anything safe in the path and in the query
-// of an address.
-func inAddress(id string) string {
-	return strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
-}
-
-// path is the name of an input file by its index in the rows.
-func (r *Report) path(file int32) string {
-	if int(file) < len(r.Paths) {
-		return r.Paths[file]
-	}
-	return ""
 }

@@ -1,8 +1,9 @@
-package report
+package mirror
 
 import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
 )
 
 // jsonOwner is the section on the tail's owner. Where there is none, verdict says
@@ -79,14 +80,11 @@ type jsonInstance struct {
 	BodyShare float64 `json:"body_share"`
 }
 
-func ownerJSON(r *Report) *jsonOwner {
-	o := r.Owner
-	if o == nil {
-		return nil
-	}
+// Owner is the section on the tail's owner as JSON.
+func Owner(o *attribution.Result, ps []quantile.P) any {
 	j := &jsonOwner{
 		Basis: orNull(string(o.Basis)), TailFrom: o.TailFrom.String(), TailTraces: o.Tail.Traces, BodyTraces: o.Body.Traces,
-		EndToEnd: endToEndJSON(r), Hops: list(o.Listed(), ownerHopJSON), Verdict: o.Verdict, Confidence: o.Interval.String(),
+		EndToEnd: endToEndJSON(o, ps), Hops: list(o.Listed(), ownerHopJSON), Verdict: o.Verdict, Confidence: o.Interval.String(),
 		Failures: failuresJSON(&o.Failures), Outcomes: list(o.Outcomes, outcomeJSON), Instances: list(o.Instances, instanceJSON),
 		InstancesOf: orNull(string(o.InstancesOf)), Observations: list(o.Observations, itself), Warnings: list(o.Warnings, itself),
 	}
@@ -99,11 +97,10 @@ func ownerJSON(r *Report) *jsonOwner {
 	return j
 }
 
-func endToEndJSON(r *Report) jsonEndToEnd {
-	o := r.Owner
+func endToEndJSON(o *attribution.Result, ps []quantile.P) jsonEndToEnd {
 	e := jsonEndToEnd{N: o.EndToEnd.N, Quantiles: []jsonValue{}}
 	for i, v := range o.EndToEnd.Quantiles {
-		e.Quantiles = append(e.Quantiles, jsonValue{r.Quantiles[i].String(), v})
+		e.Quantiles = append(e.Quantiles, jsonValue{ps[i].String(), v})
 	}
 	if e.N > 0 {
 		e.P99, e.SumOfHopsP99 = &o.P99, &o.SumOfP99
@@ -113,7 +110,7 @@ func endToEndJSON(r *Report) jsonEndToEnd {
 
 func ownerHopJSON(h attribution.Hop) jsonOwnerHop {
 	return jsonOwnerHop{
-		Hop: h.Name, Kind: orNull(ownerKind(&h)), TailMean: h.TailMean, BodyMean: h.BodyMean, Excess: h.Excess,
+		Hop: h.Name, Kind: orNull(h.KindName()), TailMean: h.TailMean, BodyMean: h.BodyMean, Excess: h.Excess,
 		Share: h.Share, Lower: h.Lower, Upper: h.Upper, LowerBound: h.LowerBound, LargestIn: h.LargestIn,
 		Exemplars: append([]string{}, h.Exemplars...),
 	}

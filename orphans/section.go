@@ -1,0 +1,117 @@
+package orphans
+
+import (
+	"fmt"
+
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// Section says how spans relate to the end of their parents, with the pairs of
+// hops, inverted timeouts and, in full, the order of cuts and the worst cases. Or
+// it says why there is nothing to say. CSV has a row a case, worst first.
+func (r *Result) Section(v *report.View) report.Section {
+	s := report.Section{Key: "orphans", Data: report.NewTable("", r.Items, caseColumns(v))}
+	if !r.Checkable {
+		s.Lines = []string{"Orphans: not checkable (" + r.Reason + ")."}
+		return s
+	}
+	s.Tables = []report.Table{countTable(r, v.Sampling == "biased"), pairTable(r), inversionTable(r)}
+	if v.InFull {
+		s.Tables = append(s.Tables, cutOrderTable(r), caseTable(r, v))
+	}
+	return s
+}
+
+type value = report.Value
+
+// named is a column that says which hop a row is about.
+func named[R any](head string, of func(*R) spans.Hop) report.Column[R] {
+	return report.Column[R]{Head: head, Is: report.Key | report.Name, Of: func(r *R) value { return report.String(of(r).String()) }}
+}
+
+// relation is a way in which spans end beside their parents.
+type relation struct {
+	name string
+	n    uint64
+	what string
+}
+
+func countTable(r *Result, biased bool) report.Table {
+	all := []relation{
+		{"with a parent", r.SpansWithParent, "their ends are compared, where both have one."},
+		{"orphaned", r.Orphaned, fmt.Sprintf("%s running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", note.Count(r.Overruns, "was", "were"), r.LateStarts)},
+		{"after the root's end", r.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent."},
+		{"outlived, completed", r.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch."},
+		{"outlived, asynchronous", r.OutlivedAsync, "the parent does not wait for them."},
+		{"within tolerance", r.WithinTolerance, "up to " + durations.Text(r.Tolerance) + " after the parent's end."},
+		{"missing parents", r.MissingParents, "the parent they name is not in the trace."},
+		{"unfinished", r.Unfinished, "children without an end."},
+	}
+	rows, caption := []relation(nil), []string(nil)
+	for i, one := range all {
+		if i < 2 || one.n > 0 {
+			rows, caption = append(rows, one), append(caption, one.name+": "+one.what)
+		}
+	}
+	if biased {
+		caption = append(caption, "All figures on orphans and inversions are of the traces that were kept, which were chosen by how they went: they say nothing of how common this is.")
+	}
+	caption = append(caption, fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
+		durations.Text(r.Wasted), durations.Text(r.WastedUnion)))
+	return report.NewTable("Orphans: work that goes on after its caller gave up", rows, []report.Column[relation]{
+		{Head: "spans", Is: report.Key | report.Words, Of: func(one *relation) value { return report.String(one.name) }},
+		{Head: "n", Of: func(one *relation) value { return report.Count(one.n) }},
+	}, caption...)
+}
+
+// pairTable has a row for each caller and callee. A pair without orphans has no
+// times.
+func pairTable(r *Result) report.Table {
+	time := func(head string, of func(*Pair) int64) report.Column[Pair] {
+		return report.Column[Pair]{Head: head, Is: report.OneUnit, Of: func(p *Pair) value {
+			if p.Orphaned == 0 {
+				return value{}
+			}
+			return report.Nanos(of(p))
+		}}
+	}
+	return report.NewTable("Who calls whom in vain", r.Pairs, []report.Column[Pair]{
+		named("call", func(p *Pair) spans.Hop { return p.Parent }),
+		named("callee", func(p *Pair) spans.Hop { return p.Child }),
+		{Head: "orphaned", Of: func(p *Pair) value { return report.Count(p.Orphaned) }},
+		{Head: "cut calls", Of: func(p *Pair) value { return report.Count(p.CutCalls) }},
+		{Head: "callee seen", Of: func(p *Pair) value { return report.Count(p.CutCallsWithChild) }},
+		{Head: "stopped", Of: func(p *Pair) value { return report.OutOf(p.Stopped, p.StoppedOf) }},
+		time("wasted", func(p *Pair) int64 { return p.Wasted }),
+		time("ran on, mean", func(p *Pair) int64 { return p.Overrun.Mean }),
+		time("ran on, max", func(p *Pair) int64 { return p.Overrun.Max }),
+		time("started late", func(p *Pair) int64 { return p.StartLag.Mean }),
+		time("worked", func(p *Pair) int64 { return p.Work.Mean }),
+		{Head: "why", Is: report.Words, Of: func(p *Pair) value { return report.Code(p.Verdict) }},
+	},
+		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended within 50 ms of the cut.",
+		"started late, worked: means over the orphans. queue: they waited longer than they worked; slow: the wait is less than a tenth of the work.")
+}
+
+func inversionTable(r *Result) report.Table {
+	return report.NewTable("Inverted timeouts: the callee may take as long as its caller waits", r.Inversions, []report.Column[Inversion]{
+		named("caller", func(i *Inversion) spans.Hop { return i.Parent }),
+		{Head: "waits", Of: func(i *Inversion) value { return report.Nanos(i.ParentWall) }},
+		named("callee", func(i *Inversion) spans.Hop { return i.Child }),
+		{Head: "is granted", Of: func(i *Inversion) value { return report.Nanos(i.ChildWall) }},
+		{Head: "calls", Of: func(i *Inversion) value { return report.Count(i.Seen) }},
+	})
+}
+
+func cutOrderTable(r *Result) report.Table {
+	return report.NewTable("Order of nested cuts", r.CutOrder, []report.Column[CutOrder]{
+		named("outer call", func(c *CutOrder) spans.Hop { return c.Outer }),
+		named("inner call", func(c *CutOrder) spans.Hop { return c.Inner }),
+		{Head: "outer first", Of: func(c *CutOrder) value { return report.Count(c.OuterFirst) }},
+		{Head: "together", Of: func(c *CutOrder) value { return report.Count(c.Together) }},
+		{Head: "inner first", Of: func(c *CutOrder) value { return report.Count(c.InnerFirst) }},
+	}, "In a sound tree the inner call is cut first, so that its caller can still answer. Together: within 2 %.")
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// Section is what one analysis says of a run, for every format. Its texts are
+// raw: each writer makes them harmless in its own way.
+type Section struct {
+	Key      string     // its member of the JSON document, and what --table calls its rows
+	JSON     func() any // that member's value, made only where it is asked for
+	Lines    []string   // sentences among the first lines of a page
+	Warnings []string   // what is wrong with everything, after those lines
+	Tables   []Table    // for people, in the order of the page
+	Data     Table      // the rows for CSV; without columns the section has none
+}
+
+// View is what a section must know of the page it stands on.
+type View struct {
+	Quantiles []quantile.P // those of every distribution, in the order asked for
+	InFull    bool         // a command of one section shows all of it
+	Sampling  string       // how the traces were chosen: unknown, biased and so on
+	Paths     []string     // of the input files, by their index in rows
+	TraceURL  string       // template of a trace's address, with {trace}; "" for none
+}
+
+// TraceAddress is where a trace can be looked at, empty where no template was
+// given.
+func (v *View) TraceAddress(trace string) string {
+	if v.TraceURL == "" {
+		return ""
+	}
+	return strings.ReplaceAll(v.TraceURL, "{trace}", inAddress(trace))
+}
+
+// inAddress makes an id that may hold anything safe in the path and in the query
+// of an address.
+func inAddress(id string) string {
+	return strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
+}
+
+// Path is the name of an input file by its index in the rows.
+func (v *View) Path(file int32) string {
+	if int(file) < len(v.Paths) {
+		return v.Paths[file]
+	}
+	return ""
+}

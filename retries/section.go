@@ -1,0 +1,212 @@
+package retries
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/ratio"
+	"github.com/tailscope/tailscope/report"
+)
+
+// Section says what retries are worth and, in full, what they are after
+// failures, where failing calls end, the layers, and what was executed twice. CSV
+// has a row a hop.
+func (r *Result) Section(v *report.View) report.Section {
+	s := report.Section{Key: "retries", Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
+	switch {
+	case v.InFull:
+		s.Tables = []report.Table{worthTable(r), failureTable(r), wallHistogram(r), layerTable(r), twiceTable(r, v)}
+	case r.All.Attempts > r.All.Calls:
+		s.Tables = []report.Table{worthTable(r)}
+	}
+	return s
+}
+
+// lines say among the first lines whether retries help, and what to know with it.
+func (r *Result) lines() []string {
+	lines := []string{"Retries: " + worthText(&r.All) + "."}
+	for _, w := range r.Warnings {
+		if !inTable[w.Code] {
+			lines = append(lines, "Of retries: "+w.Text+".")
+		}
+	}
+	return lines
+}
+
+// inTable are the warnings that a column of worthTable says, too.
+var inTable = map[string]bool{"same_slowness": true, "at_the_wall": true, "executed_twice": true, "no_jitter": true}
+
+// worthText is the verdict on all hops.
+func worthText(h *Hop) string {
+	if h.Attempts == h.Calls {
+		return "none"
+	}
+	of := fmt.Sprintf("%d of %s cut first and retried completed", h.Rescue.N, note.Count(h.Rescue.Of, "call that was", "calls that were"))
+	switch h.Rescue.Verdict {
+	case FreshDraw:
+		return "a fresh draw: " + of
+	case SameSlowness:
+		return "the same slowness again: " + of
+	}
+	return "not enough to tell whether they help: " + of
+}
+
+type value = report.Value
+
+// columns are those of a row a hop.
+var columns = []report.Column[Hop]{
+	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(h.Hop.String()) }},
+	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Name) }},
+	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind.String()) }},
+	{Key: "calls", Head: "calls", Of: func(h *Hop) value { return report.Count(h.Calls) }},
+	{Key: "attempts", Head: "attempts", Of: func(h *Hop) value { return report.Count(h.Attempts) }},
+	{Key: "first_cut", Head: "first cut", Of: func(h *Hop) value { return report.Count(h.FirstCut).Noted(finishedText(h.FinishedAnyway)) }},
+	{Key: "retries_after_cut", Of: func(h *Hop) value { return report.Count(h.Rescue.Of) }},
+	{Key: "retries_completed", Of: func(h *Hop) value { return report.Count(h.Rescue.N) }},
+	{Head: "rescued", Of: func(h *Hop) value { return ofSome(h.Rescue.Count) }},
+	{Key: "rescue", Head: "share", Of: func(h *Hop) value { return h.Rescue.figure(float64(h.Rescue.N) / float64(h.Rescue.Of)) }},
+	{Key: "rescue_lower", Of: func(h *Hop) value { return h.Rescue.figure(h.Rescue.Lower) }},
+	{Key: "rescue_upper", Of: func(h *Hop) value { return h.Rescue.figure(h.Rescue.Upper) }},
+	{Head: "limits", Of: func(h *Hop) value { return h.Rescue.limits() }},
+	{Key: "first_completion", Of: func(h *Hop) value { return report.Maybe(h.Completion, report.Share) }},
+	{Key: "verdict", Head: "verdict", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Rescue.Verdict) }},
+	{Head: "wall", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Wall.Verdict).Noted(wallNote(h)) }},
+	{Key: "executed_twice", Head: "executed twice", Of: func(h *Hop) value {
+		return report.Maybe(h.ExecutedTwice, func(t Twice) value { return report.OutOf(t.N, t.Of) })
+	}},
+	{Key: "executed_twice_of", Of: func(h *Hop) value {
+		return report.Maybe(h.ExecutedTwice, func(t Twice) value { return report.Count(t.Of) })
+	}},
+	{Key: "finished_anyway", Of: func(h *Hop) value {
+		return report.Maybe(h.FinishedAnyway, func(f Finished) value { return report.Count(f.N) })
+	}},
+	{Key: "finished_anyway_of", Of: func(h *Hop) value {
+		return report.Maybe(h.FinishedAnyway, func(f Finished) value { return report.Count(f.Of) })
+	}},
+	{Key: "finished_median_after_ns", Of: func(h *Hop) value { return report.Maybe(h.FinishedAnyway, Finished.after) }},
+	{Key: "near_timeout", Of: func(h *Hop) value { return report.Maybe(h.NearTimeout.Share(), report.Share) }},
+	{Key: "gaps", Of: func(h *Hop) value { return report.Count(h.Backoff.N) }},
+	{Key: "gap_min_ns", Of: func(h *Hop) value { return report.Maybe(h.Backoff.Min, report.Nanos) }},
+	{Key: "gap_p50_ns", Head: "backoff", Is: report.Rounded, Of: func(h *Hop) value { return report.Maybe(h.Backoff.P50, report.Nanos).Noted(backoffText(&h.Backoff)) }},
+	{Key: "gap_max_ns", Of: func(h *Hop) value { return report.Maybe(h.Backoff.Max, report.Nanos) }},
+	{Key: "jitter", Head: "jitter", Is: report.Words, Of: func(h *Hop) value { return report.String(string(h.Backoff.Jitter)) }},
+	{Key: "wall", Of: func(h *Hop) value { return report.Code(h.Wall.Verdict) }},
+	{Key: "wall_timeout_ns", Of: func(h *Hop) value { return report.Maybe(h.Wall.Timeout, report.Nanos) }},
+	{Key: "wall_share", Of: func(h *Hop) value { return report.Maybe(h.Wall.Share(), report.Share) }},
+	{Key: "most_attempts", Of: func(h *Hop) value { return report.Count(h.MostAttempts) }},
+}
+
+// figure is null where there is no share: of nothing, or of a biased sample.
+func (r *Rescue) figure(f float64) value {
+	if r.Of == 0 || r.Biased {
+		return value{}
+	}
+	return report.Share(f)
+}
+
+func (r *Rescue) limits() value {
+	if r.Of == 0 || r.Biased {
+		return value{}
+	}
+	return report.String(report.Limits(r.Lower, r.Upper))
+}
+
+func (f Finished) after() value { return report.Maybe(f.MedianAfter, report.Nanos) }
+
+// ofSome is null for nothing of nothing.
+func ofSome(c Count) value {
+	if c.Of == 0 {
+		return value{}
+	}
+	return report.OutOf(c.N, c.Of)
+}
+
+// retriedHops are the hops of which there is something to say.
+func retriedHops(o *Result) []Hop {
+	var list []Hop
+	for i := range o.Hops {
+		if h := &o.Hops[i]; h.Attempts > h.Calls || h.FirstCut > 0 || len(h.AfterFailure) > 0 {
+			list = append(list, *h)
+		}
+	}
+	return list
+}
+
+func worthTable(r *Result) report.Table {
+	hops := retriedHops(r)
+	if len(hops) > 1 {
+		all := r.All
+		all.Name = "(all)"
+		hops = append(hops, all)
+	}
+	return report.NewTable("What retries are worth", hops, columns, worthCaption(r)...)
+}
+
+func ofText(c Count) string { return fmt.Sprintf("%d of %d", c.N, c.Of) }
+
+func backoffText(b *Backoff) string {
+	if b.N == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s between attempts, from %s to %s", note.Count(b.N, "gap"), durations.Text(*b.Min), durations.Text(*b.Max))
+	if b.Growth != nil {
+		text += fmt.Sprintf("; the second gap is %s times the first, %s", strconv.FormatFloat(*b.Growth, 'f', 2, 64), durations.Text(*b.Base))
+	}
+	return text
+}
+
+func wallNote(h *Hop) string {
+	var parts []string
+	if w := h.Wall; w.Of > 0 {
+		text := fmt.Sprintf("%d of %s lasted as many timeouts as %s had attempts", w.N, note.Count(w.Of, "failing call"), note.Form(w.N, "it", "they"))
+		if w.Timeout != nil {
+			text += ", of " + durations.Text(*w.Timeout)
+		}
+		parts = append(parts, text)
+	}
+	if share := h.NearTimeout.Share(); share != nil {
+		parts = append(parts, fmt.Sprintf("%s of the completed attempts used more than %s of the timeout", ratio.Percent(*share), ratio.Percent(NearTimeout)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func finishedText(f *Finished) string {
+	if f == nil {
+		return ""
+	}
+	text := fmt.Sprintf("of the cut first attempts whose server is there %s ended well on it all the same", ofText(f.Count))
+	switch {
+	case f.MedianAfter == nil:
+	case *f.MedianAfter == 0:
+		text += ", half of them or more before the cut: the answer was lost on its way"
+	default:
+		text += fmt.Sprintf(", in the median %s after the cut: a longer wait would have done", durations.Text(*f.MedianAfter))
+	}
+	return text
+}
+
+func worthCaption(o *Result) []string {
+	lines := []string{
+		"rescued: of the calls whose first attempt was cut and that were retried, those that a retry completed; limits: one-sided, " + ratio.Number(o.Confidence.Float()) + " % each.",
+	}
+	if o.All.Completion != nil {
+		lines = append(lines, fmt.Sprintf("A retry is a fresh draw where it surely completes more than half as often as first attempts do (%s of all), the same slowness where surely less.", ratio.Percent(*o.All.Completion)))
+	}
+	a := o.Amplification
+	text := fmt.Sprintf("Amplification: up to %s possible", note.Count(min(a.Possible, 1<<62), "attempt for one request is", "attempts for one request are"))
+	if a.ObservedMax != nil {
+		text += ", " + note.Count(*a.ObservedMax, "was seen", "were seen")
+	}
+	lines = append(lines, text+".")
+	if mean := o.Ratio.All.Share(); mean != nil {
+		text := "Retries over first attempts: " + ratio.Percent(*mean)
+		if worst := o.Ratio.Worst.Share(); worst != nil {
+			text += fmt.Sprintf(" in the mean, %s in the worst minute, from %s", ratio.Percent(*worst), clock(o.Ratio.At))
+		}
+		lines = append(lines, text+".")
+	}
+	return lines
+}

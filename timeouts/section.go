@@ -1,0 +1,174 @@
+package timeouts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
+)
+
+// Section says what each timeout should be, what a request may take and, in full,
+// the budget handed down and the roll-out. CSV has a row a hop.
+func (o *Result) Section(v *report.View) report.Section {
+	advice := report.NewTable("What each timeout should be", o.Hops, columns, adviceCaption(o)...)
+	s := report.Section{Key: "timeouts", Lines: o.lines(), Data: advice}
+	switch {
+	case len(o.Hops) == 0:
+	case v.InFull:
+		s.Tables = []report.Table{advice, stratumTable(o), slotTable(o), totalTable(o), grantTable(o), rollOut(o)}
+	default:
+		s.Tables = []report.Table{advice, totalTable(o)}
+	}
+	return s
+}
+
+// lines say among the first lines how much is known, and what to know with it.
+func (o *Result) lines() []string {
+	lines := []string{"Timeouts: " + o.summary() + "."}
+	for _, w := range o.Warnings {
+		lines = append(lines, "Of timeouts: "+w.Text+".")
+	}
+	return lines
+}
+
+func (o *Result) summary() string {
+	if len(o.Hops) == 0 {
+		return "none: " + orElse(o.Reason, "no attempts")
+	}
+	counts := map[Evidence]int{}
+	for _, h := range o.Hops {
+		counts[h.Evidence]++
+	}
+	var parts []string
+	for _, e := range [...]Evidence{Certified, Identified, NotIdentified, None} {
+		if n := counts[e]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, evidenceText(e)))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if b := o.Total.Budget; b != nil {
+		text += "; a request may take " + durations.Text(*b)
+	}
+	return text
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func evidenceText(e Evidence) string {
+	switch e {
+	case NotIdentified:
+		return "not known"
+	case None:
+		return "without evidence"
+	}
+	return string(e)
+}
+
+type value = report.Value
+
+// columns are those of a row a hop.
+var columns = []report.Column[Hop]{
+	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(nameAndKind(h.Hop, h.Kind)) }},
+	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Hop) }},
+	{Key: "service", Of: func(h *Hop) value { return report.String(h.Service) }},
+	{Key: "operation", Of: func(h *Hop) value { return report.String(h.Operation) }},
+	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind) }},
+	{Key: "n", Head: "n", Of: func(h *Hop) value { return report.Count(h.N) }},
+	{Key: "current_ns", Head: "today", Of: func(h *Hop) value { return report.Maybe(h.Current, Current.value) }},
+	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value {
+		return report.Maybe(h.Cut, func(s buckets.Share) value { return report.Share(s.Value) })
+	}},
+	{Head: "evidence", Is: report.Words, Of: func(h *Hop) value { return report.String(evidenceText(h.Evidence)).Noted(h.Reason) }},
+	{Key: "evidence", Of: func(h *Hop) value { return report.Code(h.Evidence) }},
+	{Key: "bound_ns", Of: func(h *Hop) value { return report.Maybe(h.Bound, report.Nanos) }},
+	{Key: "timeout_ns", Head: "timeout", Of: func(h *Hop) value { return report.Maybe(h.Timeout, report.Nanos).Noted(texts(h.Warnings)...) }},
+	{Key: "cut_under_advice", Head: "would cut", Of: func(h *Hop) value {
+		return report.Maybe(h.Under, func(u Under) value { return report.OutOf(u.N, u.Of) })
+	}},
+	{Key: "server_side_ns", Head: "servers say", Of: func(h *Hop) value { return report.Maybe(h.ServerSide, ServerSide.value) }},
+	{Key: "canary_ns", Head: "canary", Of: func(h *Hop) value {
+		return report.Maybe(h.Canary, func(c Canary) value { return report.Nanos(c.RaiseTo).Noted(canaryText(&c)) })
+	}},
+	{Key: "change", Of: func(h *Hop) value { return report.String(string(h.Change)) }},
+	{Key: "safe_to_lower", Of: func(h *Hop) value { return report.Flag(h.SafeToLower) }},
+	{Key: "slots_held_today", Of: func(h *Hop) value { return report.Maybe(h.HeldToday, report.Number) }},
+	{Key: "slots_held_under_advice", Of: func(h *Hop) value { return report.Maybe(h.HeldThen, report.Number) }},
+	{Key: "reason", Of: func(h *Hop) value { return report.String(h.Reason) }},
+	{Key: "warnings", Of: func(h *Hop) value { return report.String(note.Codes(h.Warnings)) }},
+}
+
+func (c Current) value() value { return report.Nanos(c.Timeout).AtMost(c.Source == buckets.Inferred) }
+
+func (s ServerSide) value() value {
+	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that was cut", "first attempts that were cut")+note.Form(s.N, " has", " have")))
+}
+
+func texts(warnings []note.Warning) []string {
+	var list []string
+	for _, w := range warnings {
+		list = append(list, w.Text)
+	}
+	return list
+}
+
+func nameAndKind(name, kind string) string {
+	if kind == "" {
+		return name
+	}
+	return name + " (" + kind + ")"
+}
+
+// canaryText says how to run a canary.
+func canaryText(c *Canary) string {
+	var sizes []string
+	for _, s := range c.Sizes {
+		text := note.Count(s.Attempts, "first attempt") + " for " + s.P.Label()
+		if s.Takes != nil {
+			text += " (" + roughly(*s.Takes) + " at today's rate)"
+		}
+		sizes = append(sizes, text)
+	}
+	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do%s", durations.Text(c.RaiseTo), c.From, strings.Join(sizes, ", "), together(c.Effect))
+}
+
+// together says that a canary of attempts that come together must be larger; by how
+// much depends on how many of a trace or a minute are in it.
+func together(e quantile.Effect) string {
+	if !e.Known() {
+		return ""
+	}
+	return ", if they were independent; today's are not (design effect " + strconv.FormatFloat(e.Float(), 'f', -1, 64) + "), so take more, from many traces and minutes"
+}
+
+// roughly writes how long something takes, to be planned with.
+func roughly(ns int64) string {
+	for _, u := range [...]struct {
+		name string
+		ns   float64
+	}{{"days", 24 * 3600e9}, {"hours", 3600e9}, {"minutes", 60e9}} {
+		if n := float64(ns) / u.ns; n >= 2 {
+			return strconv.FormatFloat(n, 'f', 0, 64) + " " + u.name
+		}
+	}
+	return strconv.FormatInt(ns/1e9+1, 10) + " s"
+}
+
+func adviceCaption(o *Result) []string {
+	per := "attempts"
+	if o.PerRequest {
+		per = "requests"
+	}
+	return []string{fmt.Sprintf(
+		"So that at most %s of the %s are cut in vain: %s at %s confidence, times %s or plus %s, rounded up. What would be cut counts those that are cut today.",
+		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Label()[1:]+" %", strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
+}

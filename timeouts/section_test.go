@@ -1,0 +1,21 @@
+package timeouts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tailscope/tailscope/quantile"
+)
+
+// As many first attempts as certify a quantile are too few where they come together.
+func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
+	c := &Canary{RaiseTo: 120e6, From: "twice today's timeout", Sizes: []Size{{P: quantile.MustP("0.95"), Attempts: 59}}}
+	const alone = "59 first attempts for p95, none of them cut, would do"
+	if got := canaryText(c); !strings.HasSuffix(got, alone) {
+		t.Errorf("independent: %q", got)
+	}
+	c.Effect = quantile.Effect{Hundredths: 792, Sure: true}
+	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want at its end %q", got, want)
+	}
+}
