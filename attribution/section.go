@@ -30,14 +30,11 @@ func (r *Result) Section(v *report.View) report.Section {
 
 // lines say the verdict among the first lines, and what to know with it.
 func (r *Result) lines() []string {
-	lines := []string{"Owner of the tail: " + r.Verdict + "."}
+	verdict := "Owner of the tail: " + r.Verdict
 	if r.Owner == nil {
-		lines[0] = "No owner of the tail: " + strings.TrimPrefix(r.Verdict, "no owner: ") + "."
+		verdict = "No owner of the tail: " + strings.TrimPrefix(r.Verdict, "no owner: ")
 	}
-	for _, w := range r.Warnings {
-		lines = append(lines, "Of the owner: "+w.Text+".")
-	}
-	return lines
+	return report.Opening(verdict, "the owner", r.Warnings)
 }
 
 type value = report.Value

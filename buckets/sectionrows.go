@@ -21,37 +21,42 @@ type bucketRow struct {
 	cause  string
 }
 
-// bucketTable shows the durations by how the attempts ended. What a biased
-// sample has no value of is null.
+// bucketTable shows the durations by how the attempts ended.
 func bucketTable(hops []Result, ps []quantile.P) report.Table {
 	rows := bucketRows(hops)
-	unbiased := func(head string, of func(*quantile.Summary) int64) report.Column[bucketRow] {
-		return report.Column[bucketRow]{Head: head, Is: report.OneUnit, Of: func(r *bucketRow) value {
-			if r.hop.Biased {
-				return value{}
-			}
-			return report.Nanos(of(&r.values))
-		}}
-	}
-	columns := append(hopColumns(hops, func(r *bucketRow) (*Result, bool) { return r.hop, r.ditto }), []report.Column[bucketRow]{
-		{Head: "ended", Is: report.Key | report.Words, Of: func(r *bucketRow) value { return report.String(r.label) }},
-		{Head: "n", Of: func(r *bucketRow) value { return report.Count(r.values.N) }},
+	columns := hopColumns(hops, func(r *bucketRow) (*Result, bool) { return r.hop, r.ditto })
+	columns = append(columns,
+		bucketColumn{Head: "ended", Is: report.Key | report.Words, Of: func(r *bucketRow) value { return report.String(r.label) }},
+		bucketColumn{Head: "n", Of: func(r *bucketRow) value { return report.Count(r.values.N) }},
 		unbiased("mean", func(s *quantile.Summary) int64 { return s.Mean }),
-		{Head: "min", Is: report.OneUnit, Of: func(r *bucketRow) value { return report.Nanos(r.values.Min) }},
-	}...)
+		bucketColumn{Head: "min", Is: report.OneUnit, Of: func(r *bucketRow) value { return report.Nanos(r.values.Min) }})
 	for j, p := range ps {
-		columns = append(columns, unbiased(p.Label(), func(s *quantile.Summary) int64 {
-			if j < len(s.Quantiles) {
-				return s.Quantiles[j]
-			}
-			return s.Max
-		}))
+		columns = append(columns, unbiased(p.Label(), func(s *quantile.Summary) int64 { return quantileOf(s, j) }))
 	}
-	columns = append(columns, report.Column[bucketRow]{Head: "max", Is: report.OneUnit, Of: func(r *bucketRow) value { return report.Nanos(r.values.Max) }})
+	columns = append(columns, bucketColumn{Head: "max", Is: report.OneUnit, Of: func(r *bucketRow) value { return report.Nanos(r.values.Max) }})
 	if slices.ContainsFunc(rows, func(r bucketRow) bool { return r.cause != "" }) {
-		columns = append(columns, report.Column[bucketRow]{Head: "cause", Is: report.Words, Of: func(r *bucketRow) value { return report.String(r.cause) }})
+		columns = append(columns, bucketColumn{Head: "cause", Is: report.Words, Of: func(r *bucketRow) value { return report.String(r.cause) }})
 	}
 	return report.NewTable("Durations by how attempts ended", rows, columns, bucketCaption(hops, rows)...)
+}
+
+type bucketColumn = report.Column[bucketRow]
+
+// unbiased is a column of durations that a biased sample has no value of.
+func unbiased(head string, of func(*quantile.Summary) int64) bucketColumn {
+	return bucketColumn{Head: head, Is: report.OneUnit, Of: func(r *bucketRow) value {
+		if r.hop.Biased {
+			return value{}
+		}
+		return report.Nanos(of(&r.values))
+	}}
+}
+
+func quantileOf(s *quantile.Summary, j int) int64 {
+	if j < len(s.Quantiles) {
+		return s.Quantiles[j]
+	}
+	return s.Max
 }
 
 func bucketRows(hops []Result) []bucketRow {

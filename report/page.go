@@ -47,15 +47,13 @@ func (p *page) add(t *Table) {
 		return
 	}
 	g := grid{title: t.Title, caption: t.Caption, rows: make([][]cell, t.Rows)}
-	columns := make([][]Value, 0, len(t.Columns))
+	var columns [][]Value
+	var scales []Scale
 	for j, head := range t.Columns {
 		if head.Head != "" {
-			g.columns, columns = append(g.columns, head), append(columns, t.column(j))
+			values := t.column(j)
+			g.columns, columns, scales = append(g.columns, head), append(columns, values), append(scales, columnScale(head.Is, values))
 		}
-	}
-	scales := make([]Scale, len(columns))
-	for j, values := range columns {
-		scales[j] = columnScale(g.columns[j].Is, values)
 	}
 	for i := range g.rows {
 		for j, head := range g.columns {

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -16,6 +17,16 @@ type Section struct {
 	Warnings []string   // what is wrong with everything, after those lines
 	Tables   []Table    // for people, in the order of the page
 	Data     Table      // the rows for CSV; without columns the section has none
+}
+
+// Opening is a section's first line and what to know with it, as sentences: "Of
+// retries: the traces were chosen by how they went."
+func Opening(first, of string, warnings []note.Warning) []string {
+	lines := []string{first + "."}
+	for _, w := range warnings {
+		lines = append(lines, "Of "+of+": "+w.Text+".")
+	}
+	return lines
 }
 
 // View is what a section must know of the page it stands on.

@@ -2,6 +2,7 @@ package retries
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,13 +28,8 @@ func (r *Result) Section(v *report.View) report.Section {
 
 // lines say among the first lines whether retries help, and what to know with it.
 func (r *Result) lines() []string {
-	lines := []string{"Retries: " + worthText(&r.All) + "."}
-	for _, w := range r.Warnings {
-		if !inTable[w.Code] {
-			lines = append(lines, "Of retries: "+w.Text+".")
-		}
-	}
-	return lines
+	others := slices.DeleteFunc(slices.Clone(r.Warnings), func(w note.Warning) bool { return inTable[w.Code] })
+	return report.Opening("Retries: "+worthText(&r.All), "retries", others)
 }
 
 // inTable are the warnings that a column of worthTable says, too.

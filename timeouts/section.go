@@ -16,7 +16,7 @@ import (
 // the budget handed down and the roll-out. CSV has a row a hop.
 func (o *Result) Section(v *report.View) report.Section {
 	advice := report.NewTable("What each timeout should be", o.Hops, columns, adviceCaption(o)...)
-	s := report.Section{Key: "timeouts", Lines: o.lines(), Data: advice}
+	s := report.Section{Key: "timeouts", Lines: report.Opening("Timeouts: "+o.summary(), "timeouts", o.Warnings), Data: advice}
 	switch {
 	case len(o.Hops) == 0:
 	case v.InFull:
@@ -27,15 +27,7 @@ func (o *Result) Section(v *report.View) report.Section {
 	return s
 }
 
-// lines say among the first lines how much is known, and what to know with it.
-func (o *Result) lines() []string {
-	lines := []string{"Timeouts: " + o.summary() + "."}
-	for _, w := range o.Warnings {
-		lines = append(lines, "Of timeouts: "+w.Text+".")
-	}
-	return lines
-}
-
+// summary says how much is known.
 func (o *Result) summary() string {
 	if len(o.Hops) == 0 {
 		return "none: " + orElse(o.Reason, "no attempts")
