@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,15 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/ingest"
-	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
-	"github.com/tailscope/tailscope/retries"
-	"github.com/tailscope/tailscope/timeouts"
 	"golang.org/x/term"
 )
 
@@ -59,21 +55,13 @@ type options struct {
 	jobs       int
 	verbose    bool
 
-	sections  sections
-	tolerance time.Duration
-	limit     int
-	sort      string
-	traceURL  string
-	writeHops []string
-	failOn    []string
-	tailFrom  string
-	advice    adviceFlags
+	limit    int
+	traceURL string
+	analyses []selected
 }
 
-func newOptions(s streams) *options { return &options{streams: s, sections: sectionHops} }
-
-// flags declares the flags of the commands that read input.
-func (o *options) flags(f *pflag.FlagSet) {
+// declare declares the flags that all commands have that read input.
+func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
 	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+ingest.SettableFields()+"; repeatable")
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
@@ -113,9 +101,21 @@ func (o *options) limitFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.noEstimate, "no-estimate", false, "no models of what lies beyond the wall")
 }
 
+// limitFlag and traceURLFlag are those of the analyses that list single cases.
+func (o *options) limitFlag(f *pflag.FlagSet, what string) { f.IntVar(&o.limit, "limit", 20, what) }
+
+func (o *options) traceURLFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
+}
+
+func (o *options) tableFlag(f *pflag.FlagSet, names []string) {
+	f.StringVar(&o.table, "table", "", "table that --format csv writes: `NAME`, one of "+strings.Join(names, ", ")+" (default: the first)")
+}
+
 // plan is a run whose every setting was checked.
 type plan struct {
 	streams      streams
+	analyses     []selected
 	sources      []ingest.Source
 	ingest       ingest.Config
 	timeouts     map[string]int64
@@ -138,34 +138,53 @@ type plan struct {
 	infer        bool
 	tempDir      string
 	sampling     samplingFlag
-	sections     sections
-	orphans      orphans.Config
-	owner        ownerPlan
-	retries      retries.Config
-	calls        callgraph.Config
-	advice       timeouts.Settings
+	limit        int
 	traceURL     string
 	failOn       []failRule
 }
 
 // run checks the flags and runs the pipeline.
-func (o *options) run(cmd *cobra.Command, args []string) error {
+func (o *options) run(ctx context.Context, args []string) error {
 	p, err := o.plan(args)
 	if err != nil {
 		return err
 	}
-	return p.run(cmd.Context())
+	return p.run(ctx)
 }
 
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
-	p := &plan{streams: o.streams, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose, strata: o.by != "", simultaneous: o.simultaneous, noEstimate: o.noEstimate || o.sections&(sectionHops|sectionTimeouts) == 0, tempDir: o.tempDir, sections: o.sections, infer: o.inferNesting}
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planOrphans, o.planOwner, o.planRetries, o.planAdvice, o.planOutput} {
+	p := &plan{
+		streams: o.streams, analyses: o.analyses, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose,
+		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
+	}
+	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planCases, o.planAnalyses, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
 	}
 	return p, o.planSources(p, args)
+}
+
+func (o *options) planAnalyses(p *plan) error {
+	for _, a := range p.analyses {
+		if err := a.check(p, a.shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *options) planCases(p *plan) error {
+	if o.limit < 0 {
+		return fmt.Errorf("--limit %d: at least 0", o.limit)
+	}
+	if o.traceURL != "" && !strings.Contains(o.traceURL, "{trace}") {
+		return fmt.Errorf("--trace-url %q: write {trace} where the id belongs", o.traceURL)
+	}
+	p.limit, p.traceURL = o.limit, o.traceURL
+	return nil
 }
 
 func (o *options) planInput(p *plan) error {
@@ -334,7 +353,7 @@ func (o *options) planOutput(p *plan) error {
 	if p.table != "" && !p.csv {
 		return fmt.Errorf("--table %s: only --format csv has a single table", p.table)
 	}
-	if err := oneOf("--table", p.table, append(p.sections.names(), "")...); err != nil {
+	if err := oneOf("--table", p.table, p.tables()...); err != nil {
 		return err
 	}
 	if p.maxRejects, err = parseLimit(o.maxRejects); err != nil {
@@ -348,6 +367,17 @@ func (o *options) planOutput(p *plan) error {
 		return fmt.Errorf("--jobs %d: at least 1", o.jobs)
 	}
 	return nil
+}
+
+// tables are the names for --table.
+func (p *plan) tables() []string {
+	names := []string{""}
+	for _, a := range p.analyses {
+		if a.shown {
+			names = append(names, a.name)
+		}
+	}
+	return names
 }
 
 func (o *options) planSources(p *plan, args []string) error {

@@ -2,18 +2,21 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/orphans"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
 )
 
-func newOrphans(s streams) *cobra.Command {
-	o := newOptions(s)
-	o.sections = sectionOrphans
-	cmd := &cobra.Command{
+var orphansKind = kind{
+	name: "orphans",
+	command: cobra.Command{
 		Use:   "orphans [FILE…]",
 		Short: "Work that goes on after its caller gave up, in full",
 		Long: `An orphan is a child span that runs on after its parent gave up. It is not a
@@ -26,44 +29,72 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
 		Example: `  tailscope orphans traces.json.gz
   tailscope orphans --trace-url 'https://jaeger.example.com/trace/{trace}' traces.json
   tailscope orphans --fail-on 'orphans>0' traces.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
-	}
-	o.flags(cmd.Flags())
-	o.orphanFlags(cmd.Flags())
-	return cmd
+	},
+	reads: spans.Hosts,
+	shows: spans.Positions | spans.Texts,
+	new:   func() settings { return new(orphanSettings) },
+	merge: merges[*orphans.Watch],
 }
 
-// orphanFlags declares the flags of the commands that look for orphans.
-func (o *options) orphanFlags(f *pflag.FlagSet) {
-	f.DurationVar(&o.tolerance, "tolerance", time.Millisecond, "how long a child may outlast its parent and still count as contained")
-	f.IntVar(&o.limit, "limit", 20, "most orphans to list")
-	f.StringVar(&o.sort, "sort", "wasted", "what makes an orphan worse: wasted or overrun")
-	f.StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
-	f.StringArrayVar(&o.failOn, "fail-on", nil, "exit 3 if it holds: `RULE`, such as 'orphans>0'; names: "+ruleNames()+"; repeatable")
+type orphanSettings struct {
+	tolerance time.Duration
+	sort      string
+	failOn    []string
 }
 
-// planOrphans checks the flags of orphanFlags.
-func (o *options) planOrphans(p *plan) error {
-	if o.tolerance < 0 {
-		return fmt.Errorf("--tolerance %s: at least 0", o.tolerance)
+func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, _ bool) {
+	f.DurationVar(&s.tolerance, "tolerance", time.Millisecond, "how long a child may outlast its parent and still count as contained")
+	o.limitFlag(f, "most orphans to list")
+	f.StringVar(&s.sort, "sort", "wasted", "what makes an orphan worse: wasted or overrun")
+	o.traceURLFlag(f)
+	f.StringArrayVar(&s.failOn, "fail-on", nil, "exit 3 if it holds: `RULE`, such as 'orphans>0'; names: "+ruleNames()+"; repeatable")
+}
+
+func (s *orphanSettings) check(p *plan, _ bool) error {
+	if s.tolerance < 0 {
+		return fmt.Errorf("--tolerance %s: at least 0", s.tolerance)
 	}
-	if o.limit < 0 {
-		return fmt.Errorf("--limit %d: at least 0", o.limit)
-	}
-	if err := oneOf("--sort", o.sort, "", "wasted", "overrun"); err != nil {
+	if err := oneOf("--sort", s.sort, "", "wasted", "overrun"); err != nil {
 		return err
 	}
-	if o.traceURL != "" && !strings.Contains(o.traceURL, "{trace}") {
-		return fmt.Errorf("--trace-url %q: write {trace} where the id belongs", o.traceURL)
-	}
-	p.orphans = orphans.Config{Tolerance: int64(o.tolerance), Limit: o.limit, ByOverrun: o.sort == "overrun"}
-	p.traceURL = o.traceURL
-	for _, s := range o.failOn {
-		rule, err := parseRule(s)
+	for _, text := range s.failOn {
+		rule, err := parseRule(text)
 		if err != nil {
 			return err
 		}
 		p.failOn = append(p.failOn, rule)
 	}
 	return nil
+}
+
+func (s *orphanSettings) collect(p *plan) any {
+	return orphans.NewWatch(orphans.Config{Tolerance: int64(s.tolerance), Limit: p.limit, ByOverrun: s.sort == "overrun"})
+}
+
+func (*orphanSettings) result(r *results, collected any) func() report.Section {
+	w := collected.(*orphans.Watch)
+	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Wall: r.wallOf()})
+	result.Inferred = r.found.nested > 0 && result.Checkable
+	r.orphans = &result
+	if r.sampling.Kind != sampling.Biased {
+		r.addServerSide(w)
+	}
+	return func() report.Section { return result.Section(&r.view) }
+}
+
+// addServerSide puts beside the tails of calls what their servers took.
+func (r *results) addServerSide(w *orphans.Watch) {
+	ps := r.query.Quantiles
+	if r.query.Target != nil {
+		ps = append(slices.Clip(ps), *r.query.Target)
+	}
+	for id, completed := range r.found.hops().FirstCompleted() {
+		for _, side := range w.ServerSide(id, completed, ps) {
+			for i := range r.hops {
+				if keyOfRow(&r.hops[i]) == keyOfHop(id) {
+					r.hops[i].SetServerSide(side.P, buckets.ServerSide{Value: side.Value, N: side.N, Of: side.Of, Selected: side.Selected})
+				}
+			}
+		}
+	}
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
 )
 
-func newOwner(s streams) *cobra.Command {
-	o := newOptions(s)
-	o.sections = sectionOwner
-	cmd := &cobra.Command{
+var ownerKind = kind{
+	name: "owner",
+	command: cobra.Command{
 		Use:   "owner [FILE…]",
 		Short: "Which hop owns the tail, and where failures sit, in full",
 		Long: `owner takes the slowest requests apart: how much longer each hop takes in them
@@ -27,35 +28,49 @@ deepest attempt that was cut or failed. 'tailscope rules' lists the rules and ho
 many traces each needs.`,
 		Example: `  tailscope owner traces.json.gz
   tailscope owner --tail-from p99 hops.ndjson.gz`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	},
+	shows: spans.Hosts | spans.Instances | spans.Texts,
+	keep:  spans.KeepAll,
+	new:   func() settings { return new(ownerSettings) },
+	merge: merges[*attribution.Watch],
+	rules: rulesOf("owner_rules", attribution.Rules[:]),
+}
+
+type ownerSettings struct {
+	tailFrom string
+	from     quantile.P
+}
+
+func (s *ownerSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
+	f.StringVar(&s.tailFrom, "tail-from", "p95", "quantile of the end-to-end time where the tail begins: p95 or 0.95")
+	if alone {
+		o.traceURLFlag(f)
 	}
-	o.flags(cmd.Flags())
-	o.ownerFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
-	return cmd
 }
 
-// ownerFlags declares the flags of the commands that look for the tail's owner.
-func (o *options) ownerFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.tailFrom, "tail-from", "p95", "quantile of the end-to-end time where the tail begins: p95 or 0.95")
-}
-
-// ownerPlan is what was asked for of the owner's section.
-type ownerPlan struct {
-	tailFrom quantile.P
-}
-
-// planOwner checks the flags of ownerFlags.
-func (o *options) planOwner(p *plan) error {
-	if !p.sections.has(sectionOwner) {
+func (s *ownerSettings) check(_ *plan, shown bool) (err error) {
+	if !shown {
 		return nil
 	}
-	var err error
-	p.owner.tailFrom, err = parseLabel(o.tailFrom)
-	if f := p.owner.tailFrom.Float(); err != nil || f <= 0 || f >= 1 {
-		return fmt.Errorf("--tail-from %q: a quantile between p0 and p100, such as p95 or 0.95", o.tailFrom)
+	s.from, err = parseLabel(s.tailFrom)
+	if f := s.from.Float(); err != nil || f <= 0 || f >= 1 {
+		return fmt.Errorf("--tail-from %q: a quantile between p0 and p100, such as p95 or 0.95", s.tailFrom)
 	}
 	return nil
+}
+
+func (*ownerSettings) collect(*plan) any { return attribution.NewWatch() }
+
+func (s *ownerSettings) result(r *results, collected any) func() report.Section {
+	p := r.plan
+	if !p.shows("owner") {
+		return nil
+	}
+	owner := collected.(*attribution.Watch).Result(attribution.Query{
+		Quantiles: p.quantiles, TailFrom: s.from, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
+		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
+	})
+	tmpOwner = &owner; return func() report.Section { return owner.Section(&r.view) }
 }
 
 // parseLabel reads a quantile as 0.999, as .999 or as p99.9.
@@ -73,11 +88,4 @@ func parseLabel(s string) (quantile.P, error) {
 	}
 	digits := strings.TrimRight(fmt.Sprintf("%02s", whole)+fraction, "0")
 	return quantile.ParseP("0." + digits + strings.Repeat("0", max(0, 1-len(digits))))
-}
-
-func (p *plan) ownerQuery(v sampling.Verdict) attribution.Query {
-	return attribution.Query{
-		Quantiles: p.quantiles, TailFrom: p.owner.tailFrom, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
-		Biased: v.Kind == sampling.Biased, Weighted: v.Weighted,
-	}
 }

@@ -3,18 +3,17 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
 
-func newRetries(s streams) *cobra.Command {
-	o := newOptions(s)
-	o.sections = sectionRetries
-	cmd := &cobra.Command{
+var retriesKind = kind{
+	name: "retries",
+	command: cobra.Command{
 		Use:   "retries [FILE…]",
 		Short: "What retries are worth and what they cost downstream, in full",
 		Long: `retries says, per hop, how many of the calls whose first attempt was cut a retry
@@ -28,32 +27,39 @@ under its parent, that ended before it. 'tailscope rules' lists the rules and wh
 each needs.`,
 		Example: `  tailscope retries hops.ndjson.gz
   tailscope retries --timeout 'orders=300ms' --write-hop 'orders' traces.json.gz`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	},
+	shows: spans.Texts,
+	keep:  spans.KeepRetried,
+	new:   func() settings { return new(retrySettings) },
+	merge: merges[*retries.Watch],
+	rules: rulesOf("retry_rules", retries.Rules[:]),
+}
+
+type retrySettings struct{ writeHops []string }
+
+func (s *retrySettings) declare(o *options, f *pflag.FlagSet, alone bool) {
+	f.StringArrayVar(&s.writeHops, "write-hop", nil, "`HOP` or operation that writes, so that executing it twice is an error; repeatable")
+	if alone {
+		o.limitFlag(f, "most calls to list that were executed twice")
+		o.traceURLFlag(f)
 	}
-	o.flags(cmd.Flags())
-	o.retryFlags(cmd.Flags())
-	cmd.Flags().IntVar(&o.limit, "limit", 20, "most calls to list that were executed twice")
-	cmd.Flags().StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
-	return cmd
 }
 
-// retryFlags declares the flags of the commands that look at retries.
-func (o *options) retryFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.writeHops, "write-hop", nil, "`HOP` or operation that writes, so that executing it twice is an error; repeatable")
+func (*retrySettings) check(*plan, bool) error { return nil }
+
+func (s *retrySettings) collect(p *plan) any {
+	return retries.NewWatch(retries.Config{
+		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
+	})
 }
 
-// planRetries takes over the flags of retryFlags; others check the limit.
-func (o *options) planRetries(p *plan) error {
-	p.retries = retries.Config{
-		WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
-	}
-	return nil
-}
-
-func (p *plan) retriesQuery(v sampling.Verdict, hops []buckets.Result, completed map[spans.Hop]quantile.Union) retries.Query {
-	return retries.Query{
-		Confidence: p.confidence, MaxHops: p.maxHops, Wall: wallsOf(hops),
+func (s *retrySettings) result(r *results, collected any) func() report.Section {
+	p, completed := r.plan, r.found.hops().Completed()
+	worth := collected.(*retries.Watch).Result(retries.Query{
+		Confidence: p.confidence, MaxHops: p.maxHops, Wall: r.wallOf(),
 		Completed: func(h spans.Hop) quantile.Union { return completed[h] },
-		Biased:    v.Kind == sampling.Biased, Weighted: v.Weighted,
-	}
+		Biased:    r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
+	})
+	r.retries = &worth
+	return func() report.Section { return worth.Section(&r.view) }
 }

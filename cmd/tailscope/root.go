@@ -27,7 +27,8 @@ A p95 made of timed-out requests describes the timeout, not the hop.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newAnalyze(s), newQuantiles(s), newOrphans(s), newOwner(s), newRetries(s), newTimeouts(s), newRules(s), newVersion(s))
+	root.AddCommand(commands(s)...)
+	root.AddCommand(newRules(s), newVersion(s))
 	return root
 }
 

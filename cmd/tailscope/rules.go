@@ -1,16 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/ingest"
-	"github.com/tailscope/tailscope/retries"
-	"github.com/tailscope/tailscope/timeouts"
+	"github.com/tailscope/tailscope/report"
 )
 
 func newRules(s streams) *cobra.Command {
@@ -49,9 +46,11 @@ func rulesText(out io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, state, r.Evidence, r.Verdict)
 	}
-	for _, section := range sectionRules() {
-		fmt.Fprintf(w, "\n%s\tneeds\tsays\n", section.name)
-		for _, r := range section.rules {
+	for _, k := range kinds {
+		if k.rules.list != nil {
+			fmt.Fprintf(w, "\n%s\tneeds\tsays\n", k.name)
+		}
+		for _, r := range k.rules.list {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Needs, r.Says)
 		}
 	}
@@ -65,48 +64,35 @@ func rulesJSON(out io.Writer) error {
 		Evidence string `json:"evidence"`
 		Verdict  string `json:"verdict"`
 	}
-	list := struct {
-		SchemaVersion int           `json:"schema_version"`
-		Rules         []rule        `json:"rules"`
-		OwnerRules    []sectionRule `json:"owner_rules"`
-		RetryRules    []sectionRule `json:"retry_rules"`
-		TimeoutRules  []sectionRule `json:"timeout_rules"`
-	}{SchemaVersion: 1}
+	var list []rule
 	for _, r := range ingest.Rules {
-		list.Rules = append(list.Rules, rule{r.Name, r.On, r.Evidence, r.Verdict})
+		list = append(list, rule{r.Name, r.On, r.Evidence, r.Verdict})
 	}
-	sections := sectionRules()
-	list.OwnerRules, list.RetryRules, list.TimeoutRules = sections[0].rules, sections[1].rules, sections[2].rules
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(list)
+	all := []report.Section{{Key: "rules", JSON: func() any { return list }}}
+	for _, k := range kinds {
+		if k.rules.list != nil {
+			all = append(all, report.Section{Key: k.rules.key, JSON: func() any { return k.rules.list }})
+		}
+	}
+	return report.JSON(out, &report.Report{Sections: all}, report.Options{})
 }
 
-// sectionRule is a rule by which a section of the report says something.
+// sectionRules are the rules by which a section of the report says something.
+type sectionRules struct {
+	key  string // in the JSON of the command
+	list []sectionRule
+}
+
 type sectionRule struct {
 	Name  string `json:"name"`
 	Needs string `json:"needs"`
 	Says  string `json:"says"`
 }
 
-// namedRules are the rules of one section.
-type namedRules struct {
-	name  string
-	rules []sectionRule
-}
-
-// sectionRules lists the rules of the owner, of retries and of timeouts.
-func sectionRules() [3]namedRules {
-	owner, again, advice := namedRules{name: "owner"}, namedRules{name: "retries"}, namedRules{name: "timeouts"}
-	for _, r := range attribution.Rules {
-		owner.rules = append(owner.rules, sectionRule(r))
+func rulesOf[R ~struct{ Name, Needs, Says string }](key string, list []R) (s sectionRules) {
+	s.key = key
+	for _, r := range list {
+		s.list = append(s.list, sectionRule(r))
 	}
-	for _, r := range retries.Rules {
-		again.rules = append(again.rules, sectionRule(r))
-	}
-	for _, r := range timeouts.Rules {
-		advice.rules = append(advice.rules, sectionRule(r))
-	}
-	return [3]namedRules{owner, again, advice}
+	return s
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -41,7 +40,7 @@ func (p *plan) run(ctx context.Context) error {
 	if r.input.Accepted == 0 {
 		return nothingAccepted(r.input)
 	}
-	page := p.report(r)
+	page := r.report()
 	if err := p.write(out, page, p.look()); err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (p *plan) run(ctx context.Context) error {
 
 // found is what reading gave.
 type found struct {
-	*analysis
+	*worker
 	ledger  *ingest.Ledger
 	paths   []string // of the files, by their index
 	traces  spans.Counts
@@ -74,8 +73,8 @@ type pipeline struct {
 	events  chan event
 	bytes   *atomic.Int64
 	workers sync.WaitGroup
-	found   []*analysis // of each worker
-	kept    bool        // what they found was merged and handed on
+	found   []*worker // of each worker
+	kept    bool      // what they found was merged and handed on
 	traces  *spans.Assembler
 	chains  *spans.ChainStore
 	opened  int32 // files so far
@@ -101,15 +100,10 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
 	l.chains = spans.NewChainStore(p.chainConfig())
 	defer l.stop(cancel)
-	config := buckets.NewConfig(p.timeouts)
-	config.MaxWeights = sampling.MaxWeights
-	config.Memory, config.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
-	config.FailedAtWall, config.KeepFailures = p.ingest.Fields.On(ingest.RuleWall), !p.ingest.Fields.On(ingest.RuleBelow)
 	for i := range p.jobs {
-		one := p.newAnalysis(config)
-		l.found = append(l.found, one)
-		one.traces, one.chains = l.traces.Worker(i), l.chains.Worker(i)
-		l.workers.Go(func() { l.work(one) })
+		w := p.newWorker(l.traces.Worker(i), l.chains.Worker(i))
+		l.found = append(l.found, w)
+		l.workers.Go(func() { l.work(w) })
 	}
 	go func() {
 		l.readAll()
@@ -120,6 +114,19 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	f, err := l.collect()
 	l.kept = err == nil
 	return f, err
+}
+
+// chainConfig is what the chains of hop logs are kept with: with half of --memory
+// where all lines are, a quarter where few are.
+func (p *plan) chainConfig() spans.ChainConfig {
+	c := spans.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	if c.Keep == spans.KeepAll {
+		c.Memory = p.memory / 2
+	}
+	if p.runs("retries") {
+		c.CutFrom = func(h spans.Hop) int64 { return buckets.WallFrom(p.timeouts[h.Name]) }
+	}
+	return c
 }
 
 // readAll cuts the sources into chunks, one after the other.
@@ -178,12 +185,12 @@ func (l *pipeline) send(e event) {
 
 // work decodes chunks: attempts go straight into the worker's set, and spans, and
 // lines of chains, wait until their trace or chain is whole.
-func (l *pipeline) work(a *analysis) {
+func (l *pipeline) work(w *worker) {
 	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		defer b.Release()
-		if err := a.addBatch(b); err != nil {
+		if err := w.addBatch(b); err != nil {
 			l.send(event{err: err})
 		}
 	}
@@ -193,23 +200,6 @@ func (l *pipeline) work(a *analysis) {
 		l.send(event{tally: tally})
 	}
 	decoder.Flush(take)
-}
-
-// mostHops is how many hops a log may have. Each costs some kilobytes, and a
-// field with a name for every request would fill the memory.
-const mostHops = 500_000
-
-func (a *analysis) addBatch(b *spans.Batch) error {
-	if b.Linked() {
-		return a.traces.Add(b)
-	}
-	if err := a.addLines(b); err != nil {
-		return err
-	}
-	if n := a.set.Hops(); n > mostHops {
-		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
-	}
-	return nil
 }
 
 // untilStopped yields the chunks until there are no more or the run has ended:
@@ -247,7 +237,7 @@ func (l *pipeline) stop(cancel func()) {
 // there.
 func (l *pipeline) visit() error {
 	err := l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
-		l.found[worker].addTrace(l.plan, t)
+		l.found[worker].addTrace(t)
 		return l.found[worker].err()
 	})
 	if err != nil {
@@ -257,34 +247,6 @@ func (l *pipeline) visit() error {
 		l.found[worker].addChain(c)
 		return nil
 	})
-}
-
-// What each analysis reads of the optional columns, and what its section of the
-// report shows besides.
-const (
-	hopColumns          = spans.Resolutions | spans.Starts
-	chainColumns        = spans.Traces | spans.Starts // of owner and retries
-	orphanColumns       = spans.Hosts
-	shownOrphanColumns  = spans.Positions | spans.Texts
-	shownOwnerColumns   = spans.Hosts | spans.Instances | spans.Texts
-	shownRetriesColumns = spans.Texts
-)
-
-// columns are the optional ones that the run needs.
-func (p *plan) columns() spans.Columns {
-	c, needs := spans.Columns(hopColumns), p.sections.needs()
-	add := func(asked bool, more spans.Columns) {
-		if asked {
-			c |= more
-		}
-	}
-	add(p.strata, spans.Strata)
-	add(p.keep() != spans.KeepNone, chainColumns)
-	add(needs.has(sectionOrphans), orphanColumns)
-	add(p.sections.has(sectionOrphans), shownOrphanColumns)
-	add(p.sections.has(sectionOwner), shownOwnerColumns)
-	add(p.sections.has(sectionRetries), shownRetriesColumns)
-	return c
 }
 
 // collect enters events until the pipeline has run dry, and merges the sets.
@@ -304,7 +266,7 @@ func (l *pipeline) collect() (*found, error) {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()
-	f.analysis = l.found[0]
+	f.worker = l.found[0]
 	for _, one := range l.found[1:] {
 		f.merge(one)
 	}
@@ -355,7 +317,7 @@ func (f *found) enter(e event, rejects *rejectWriter) error {
 // ledgerAgrees checks that every accepted record became an attempt in a bucket.
 func (f *found) ledgerAgrees() error {
 	accepted := f.ledger.Summary(false).Accepted
-	if n := f.set.Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
+	if n := f.hops().Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
 		return fmt.Errorf("%d records were accepted, but %d attempts counted and %d duplicates dropped: please report this fault",
 			accepted, n, f.traces.Duplicates)
 	}

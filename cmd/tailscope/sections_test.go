@@ -1,20 +1,25 @@
 package main
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
-
-	"github.com/tailscope/tailscope/attribution"
-	"github.com/tailscope/tailscope/orphans"
-	"github.com/tailscope/tailscope/retries"
-	"github.com/tailscope/tailscope/timeouts"
 )
 
 // What --table and JSON call a section is one name.
 func TestSectionsAreCalledByTheirKeys(t *testing.T) {
-	r := &results{owner: new(attribution.Result), retries: new(retries.Result), orphans: new(orphans.Result), timeouts: new(timeouts.Result)}
+	const input = "../../testdata/chain/jaeger-raw.json.gz"
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(tailscope("", "analyze", "--format", "json", input).out), &members); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range kinds {
-		if s := k.make(r); s.Key != k.name || len(s.Data.Columns) == 0 {
-			t.Errorf("%s: key %s, %d columns for CSV", k.name, s.Key, len(s.Data.Columns))
+		if len(members[k.name]) < 10 {
+			t.Errorf("JSON has no member %s", k.name)
+		}
+		r := tailscope("", "analyze", "--format", "csv", "--table", k.name, input)
+		if r.code != exitFine || strings.Count(r.out, "\n") < 2 {
+			t.Errorf("--table %s: exit code %d, %s\n%s", k.name, r.code, r.stderr, r.out)
 		}
 	}
 }

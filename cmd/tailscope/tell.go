@@ -66,7 +66,7 @@ func fieldList(fields map[string]string) string {
 func (p *plan) inputWarnings(f *found) []note.Warning {
 	var list []note.Warning
 	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
-		if !f.set.Has(hop) {
+		if !f.hops().Has(hop) {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
 		}
 	}
@@ -77,7 +77,7 @@ func (p *plan) inputWarnings(f *found) []note.Warning {
 		list = append(list, note.Warning{Code: "nesting_not_inferred", Text: fmt.Sprintf("%s more than %d attempts%s count as roots", note.Count(f.unnested, "chain holds", "chains hold"), spans.MostNested, note.Form(f.unnested, ": too many to infer what called what, so all of its", " each: too many to infer what called what, so all of theirs"))})
 	}
 	bad := 0
-	for name := range f.set.Names() {
+	for name := range f.hops().Names() {
 		if !utf8.ValidString(name) {
 			bad++
 		}

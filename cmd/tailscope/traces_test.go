@@ -244,7 +244,7 @@ func TestNestingIsInferredUpToALimit(t *testing.T) {
 			list[i] = spans.Span{ID: spans.SpanID(i + 1), Hop: int32(i % 2), Start: int64(i / 2 * 10), Duration: int64(9 - i%2), Ties: spans.LogLine, Flags: spans.HasStart | spans.HasDuration}
 		}
 		trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}, {Name: "b"}}, []string{""})
-		var a analysis
+		var a worker
 		a.nest(trace)
 		if got := len(trace.Roots) < n; got != nested || a.nested+a.unnested != 1 || (a.unnested == 0) != nested {
 			t.Errorf("%d attempts: %d roots, %d nested, %d not", n, len(trace.Roots), a.nested, a.unnested)

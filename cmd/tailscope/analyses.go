@@ -1,0 +1,150 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// kinds are the analyses, in the order of the page: a command, a section of
+// analyze and a table of --table each. What one of them rests on may stand behind
+// it, but its result may use only those of the kinds before.
+var kinds []*kind
+
+// The list is made here, as analyses look things up in it.
+func init() { kinds = []*kind{&hopsKind, &ownerKind, &retriesKind, &orphansKind, &timeoutsKind} }
+
+// kind is an analysis as the tool knows it.
+type kind struct {
+	name    string // of its section: its member of the JSON document
+	command cobra.Command
+	rests   []string // other analyses whose results it uses
+	reads   spans.Columns
+	shows   spans.Columns // what its section needs besides
+	keep    spans.Keep    // the lines of hop logs whose chains it looks at
+	new     func() settings
+	merge   func(into, from any) // what two workers collected
+	rules   sectionRules
+}
+
+// settings are the flags of an analysis in one run, and what follows from them.
+type settings interface {
+	// declare declares the flags, alone in the command of this analysis or among
+	// those of all.
+	declare(o *options, f *pflag.FlagSet, alone bool)
+	// check looks at the flags, which were declared if the analysis is shown.
+	check(p *plan, shown bool) error
+	// collect returns what one worker collects. It is told of what it has a method
+	// for: AddBatch of lines of hop logs, AddChain of their whole chains, AddTrace of
+	// whole traces. Err and Close are those of files that it writes.
+	collect(p *plan) any
+	// result makes the result of what was collected, and returns how to make a
+	// section of it once all results are there.
+	result(r *results, collected any) func() report.Section
+}
+
+// merges is a kind's merge for what merges with its like.
+func merges[C interface{ Merge(C) }](into, from any) { into.(C).Merge(from.(C)) }
+
+// selected is an analysis of a run.
+type selected struct {
+	*kind
+	settings
+	shown bool // it was asked for; else another rests on it
+}
+
+// choose returns the analyses that a command shows, with those that they rest on.
+func choose(names ...string) (list []selected) {
+	needed := slices.Clone(names)
+	for i := 0; i < len(needed); i++ {
+		needed = append(needed, kindOf(needed[i]).rests...)
+	}
+	for _, k := range kinds {
+		if k == &hopsKind || slices.Contains(needed, k.name) {
+			list = append(list, selected{k, k.new(), slices.Contains(names, k.name)})
+		}
+	}
+	return list
+}
+
+func kindOf(name string) *kind {
+	return kinds[slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name })]
+}
+
+func (p *plan) shows(name string) bool {
+	return slices.ContainsFunc(p.analyses, func(a selected) bool { return a.shown && a.name == name })
+}
+
+func (p *plan) runs(name string) bool {
+	return slices.ContainsFunc(p.analyses, func(a selected) bool { return a.name == name })
+}
+
+// columns are the optional ones that the run needs.
+func (p *plan) columns() (c spans.Columns) {
+	for _, a := range p.analyses {
+		c |= a.reads
+		if a.shown {
+			c |= a.shows
+		}
+	}
+	if p.strata {
+		c |= spans.Strata
+	}
+	if p.keep() != spans.KeepNone {
+		c |= spans.Traces | spans.Starts
+	}
+	return c
+}
+
+// keep is what all analyses need of the lines of hop logs.
+func (p *plan) keep() (k spans.Keep) {
+	for _, a := range p.analyses {
+		k = max(k, a.keep)
+	}
+	return k
+}
+
+// commands returns the command of every analysis, and the one that shows all.
+func commands(s streams) []*cobra.Command {
+	var names []string
+	list := []*cobra.Command{nil}
+	for _, k := range kinds {
+		names = append(names, k.name)
+		list = append(list, newCommand(s, k.command, k.name))
+	}
+	list[0] = newCommand(s, analyze, names...)
+	return list
+}
+
+func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
+	o := &options{streams: s, analyses: choose(names...)}
+	o.declare(cmd.Flags())
+	if len(names) > 1 {
+		o.tableFlag(cmd.Flags(), names)
+	}
+	for _, a := range o.analyses {
+		if a.shown {
+			a.declare(o, cmd.Flags(), len(names) == 1)
+		}
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
+	return &cmd
+}
+
+var analyze = cobra.Command{
+	Use:   "analyze [FILE…]",
+	Short: "The main job: per hop, what completed, what was cut, and the honest tail",
+	Long: `analyze reads hop logs and prints, per hop, how many attempts completed, were
+cut by a timeout or failed, the exact quantiles of each, and the tail of the
+first attempts: exact where the timeout does not touch it, a lower bound (≥)
+with the reason where it does.
+
+A FILE is a path, a glob, a folder or - for stdin; plain, gzip or zstd; NDJSON,
+CSV or TSV with a header. Without a FILE it reads stdin.`,
+	Example: `  tailscope analyze hops.ndjson.gz
+  tailscope analyze --timeout 'orders=300ms' --timeout 'stock=400ms' logs/
+  kubectl logs deploy/gateway | tailscope analyze --unit ms -`,
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// hopsKind counts attempts by hop. Every run has it: other analyses ask for the
+// timeouts that it finds, and the account of what was read for what it counted.
+var hopsKind = kind{
+	name: "hops",
+	command: cobra.Command{
+		Use:   "quantiles [FILE…]",
+		Short: "Only the hop table: buckets and quantiles per hop, the fastest path",
+		Long: `quantiles prints the hop table of analyze and nothing else, and decodes only
+the fields that it needs.`,
+		Example: `  tailscope quantiles --quantiles 0.5,0.99 --format csv hops.ndjson`,
+	},
+	reads: spans.Resolutions | spans.Starts,
+	new:   func() settings { return new(hopSettings) },
+	merge: merges[*hopCollector],
+}
+
+type hopSettings struct{}
+
+func (*hopSettings) declare(o *options, f *pflag.FlagSet, _ bool) { o.limitFlags(f) }
+
+func (*hopSettings) check(*plan, bool) error { return nil }
+
+func (*hopSettings) collect(p *plan) any {
+	c := buckets.NewConfig(p.timeouts)
+	c.MaxWeights = sampling.MaxWeights
+	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
+	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(ingest.RuleWall), !p.ingest.Fields.On(ingest.RuleBelow)
+	return &hopCollector{Classes: buckets.NewClasses(c), plan: p, clusters: p.runs("timeouts")}
+}
+
+// hopCollector counts what one worker sees, and how its traces were chosen.
+type hopCollector struct {
+	*buckets.Classes
+	plan     *plan
+	sampling sampling.Watch
+	clusters bool // calls of one chain may count as dependent
+}
+
+// mostHops is how many hops a log may have. Each costs some kilobytes, and a
+// field with a name for every request would fill the memory.
+const mostHops = 500_000
+
+func (c *hopCollector) AddBatch(b *spans.Batch) error {
+	if err := c.Classes.AddBatch(b); err != nil {
+		return err
+	}
+	if c.Hops() > mostHops {
+		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
+	}
+	return nil
+}
+
+func (c *hopCollector) AddChain(chain *spans.Chain) {
+	if c.clusters {
+		c.Classes.AddChain(chain)
+	}
+}
+
+func (c *hopCollector) AddTrace(t *spans.Trace) { c.Classes.AddTrace(t, c.weigh(t)) }
+
+// weigh returns how many traces one stands for, 0 where nothing says so. A hop
+// log holds every attempt, also where it is read as traces.
+func (c *hopCollector) weigh(t *spans.Trace) float64 {
+	if c.plan.infer && t.OfLog() {
+		return 0
+	}
+	weight := c.sampling.AddTrace(t)
+	if !c.plan.sampling.ReadsWeights() {
+		return 0
+	}
+	return weight
+}
+
+func (c *hopCollector) Merge(o *hopCollector) {
+	c.Classes.Merge(o.Classes)
+	c.sampling.Merge(&o.sampling)
+}
+
+func (*hopSettings) result(r *results, collected any) func() report.Section {
+	p := r.plan
+	r.query = buckets.Query{
+		Quantiles: p.quantiles, Confidence: p.confidence, Marked: r.found.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
+		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, NoEstimate: p.noEstimate, Simultaneous: p.simultaneous,
+	}
+	if s, graph := collectedBy[*timeoutSettings, *callgraph.Watch](r); s != nil {
+		target := s.advice.Target(graph.Graph())
+		r.query.Target = &target
+	}
+	r.hops = collected.(*hopCollector).Results(r.query)
+	return func() report.Section { return buckets.Section(r.hops, &r.view) }
+}
+
+// wallOf tells the timeout of a hop: of several the one that cut most, of an
+// inferred one the upper end.
+func (r *results) wallOf() func(spans.Hop) (int64, bool) {
+	walls := map[rowKey]buckets.Wall{}
+	for _, h := range r.hops {
+		if w, known := h.MainWall(); known {
+			walls[keyOfRow(&h)] = w
+		}
+	}
+	return func(h spans.Hop) (int64, bool) {
+		w, known := walls[keyOfHop(h)]
+		if w.Timeout != nil {
+			return *w.Timeout, known
+		}
+		return w.To, known
+	}
+}
+
+// rowKey is a row of the report. Several may have one name, that of their service.
+type rowKey struct{ name, kind, service, operation string }
+
+func keyOfRow(r *buckets.Result) rowKey { return rowKey{r.Hop, r.Kind, r.Service, r.Operation} }
+
+func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }

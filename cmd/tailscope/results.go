@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/orphans"
+	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/retries"
+	"github.com/tailscope/tailscope/sampling"
+)
+
+// results is what a run found, as far as one analysis uses what another found; nil
+// where nobody asked.
+type results struct {
+	plan     *plan
+	found    *found
+	input    ingest.Summary
+	sampling sampling.Verdict
+	view     report.View
+	query    buckets.Query
+	hops     []buckets.Result // sorted by hop, then kind
+	retries  *retries.Result
+	orphans  *orphans.Result
+	sections []func() report.Section // of the analyses that were asked for
+}
+
+// results makes the results of all analyses.
+func (p *plan) results(f *found) *results {
+	r := &results{plan: p, found: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
+	describeTraces(&r.input, f, r.sampling)
+	r.input.Warnings = append(r.input.Warnings, f.notes...)
+	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(f)...)
+	r.view = report.View{
+		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,
+		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),
+	}
+	for i, a := range p.analyses {
+		if section := a.result(r, f.collected[i]); a.shown {
+			r.sections = append(r.sections, section)
+		}
+	}
+	return r
+}
+
+// report puts the sections in the order of the page, what was read before all.
+func (r *results) report() *report.Report {
+	page := &report.Report{Sections: []report.Section{r.mirrored(r.input.Section())}, Table: r.plan.table}
+	for _, section := range r.sections {
+		page.Sections = append(page.Sections, r.mirrored(section()))
+	}
+	return page
+}
+
+// collectedBy returns the settings of an analysis and what it collected, nothing
+// where it is not part of the run.
+func collectedBy[S settings, C any](r *results) (s S, c C) {
+	for i, a := range r.plan.analyses {
+		if its, ok := a.settings.(S); ok {
+			return its, r.found.collected[i].(C)
+		}
+	}
+	return s, c
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// worker collects for all analyses of a run what it is given; the workers are merged
+// in the end.
+type worker struct {
+	plan      *plan
+	collected []any // by the run's analyses
+	// Chains of hop logs whose nesting was inferred, and those too long for it.
+	nested, unnested int64
+
+	// What those who collect have asked for by their methods.
+	batches []interface{ AddBatch(*spans.Batch) error }
+	chains  []interface{ AddChain(*spans.Chain) }
+	traces  []interface{ AddTrace(*spans.Trace) }
+	files   []interface {
+		Err() error
+		Close() error
+	}
+
+	waiting      *spans.Collector // spans, until their traces are whole
+	waitingLines *spans.ChainCollector
+}
+
+func (p *plan) newWorker(traces *spans.Collector, chains *spans.ChainCollector) *worker {
+	w := &worker{plan: p, waiting: traces, waitingLines: chains}
+	for _, a := range p.analyses {
+		c := a.collect(p)
+		w.collected = append(w.collected, c)
+		w.batches = appendIf(w.batches, c)
+		w.chains = appendIf(w.chains, c)
+		w.traces = appendIf(w.traces, c)
+		w.files = appendIf(w.files, c)
+	}
+	return w
+}
+
+func appendIf[T any](list []T, c any) []T {
+	if t, ok := c.(T); ok {
+		return append(list, t)
+	}
+	return list
+}
+
+// hops is what counts attempts by hop.
+func (w *worker) hops() *hopCollector { return w.collected[0].(*hopCollector) }
+
+// addBatch looks at lines of a hop log, and keeps what chains need of them. Spans
+// wait for their traces.
+func (w *worker) addBatch(b *spans.Batch) error {
+	if b.Linked() {
+		return w.waiting.Add(b)
+	}
+	for _, c := range w.batches {
+		if err := c.AddBatch(b); err != nil {
+			return err
+		}
+	}
+	return w.waitingLines.AddBatch(b)
+}
+
+// addChain looks at a whole chain of a hop log.
+func (w *worker) addChain(chain *spans.Chain) {
+	for _, c := range w.chains {
+		c.AddChain(chain)
+	}
+}
+
+// addTrace looks at a whole trace: retries and cuts from below are marked first,
+// then everything that asks for traces sees it.
+func (w *worker) addTrace(t *spans.Trace) {
+	rules := w.plan.ingest.Fields
+	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)})
+	if w.plan.infer && t.OfLog() {
+		w.nest(t)
+	}
+	if rules.On(ingest.RuleBelow) {
+		t.PassUpCuts()
+	}
+	for _, c := range w.traces {
+		c.AddTrace(t)
+	}
+}
+
+// nest infers what called what in a chain of a hop log.
+func (w *worker) nest(t *spans.Trace) {
+	if len(t.Spans) > spans.MostNested {
+		w.unnested++
+		return
+	}
+	w.nested++
+	t.InferNesting()
+}
+
+// err returns the first error of the files that hold what memory does not.
+func (w *worker) err() error {
+	for _, f := range w.files {
+		if err := f.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close deletes these files. One that cannot be removed is in the temporary folder,
+// and the report stands.
+func (w *worker) close() {
+	for _, f := range w.files {
+		_ = f.Close()
+	}
+}
+
+func (w *worker) merge(o *worker) {
+	for i, a := range w.plan.analyses {
+		a.merge(w.collected[i], o.collected[i])
+	}
+	w.nested += o.nested
+	w.unnested += o.unnested
+}
