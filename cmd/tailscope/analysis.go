@@ -80,6 +80,9 @@ func (p *plan) keep() spans.Keep {
 	return spans.KeepNone
 }
 
+// bindsChains reports whether calls of one chain count as a cluster.
+func (p *plan) bindsChains() bool { return p.sections.needs().has(sectionTimeouts) }
+
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.
 func (p *plan) chainConfig() spans.ChainConfig {
@@ -227,7 +230,7 @@ func (p *plan) report(f *found) *report.Report {
 	verdict := f.watch.Verdict(p.sampling)
 	describeTraces(&r.Input, f, verdict)
 	r.Input.Warnings = append(r.Input.Warnings, f.notes...)
-	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(f)...)
+	r.Input.Warnings = append(r.Input.Warnings, p.inputWarnings(r.Input, f)...)
 	q := p.bucketsQuery(f, verdict)
 	hops := f.set.Results(q)
 	if f.orphans != nil {
