@@ -80,8 +80,8 @@ func (p *plan) keep() spans.Keep {
 	return spans.KeepNone
 }
 
-// bindsChains reports whether calls of one chain count as a cluster.
-func (p *plan) bindsChains() bool { return p.sections.needs().has(sectionTimeouts) }
+// seesChains reports whether calls of one chain count as a cluster.
+func (p *plan) seesChains() bool { return p.sections.needs().has(sectionTimeouts) }
 
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.

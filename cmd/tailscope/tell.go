@@ -86,7 +86,7 @@ func (p *plan) inputWarnings(in ingest.Summary, f *found) []note.Warning {
 // leavesChains reports whether limits are shown that do not know of the chains which
 // a hop log names. Where lines are read as spans, traces tell the same.
 func (p *plan) leavesChains(in ingest.Summary) bool {
-	if !p.sections.has(sectionHops) || p.bindsChains() || p.infer {
+	if !p.sections.has(sectionHops) || p.seesChains() || p.infer {
 		return false
 	}
 	return slices.ContainsFunc(in.Files, func(f ingest.FileSummary) bool {
