@@ -41,9 +41,9 @@ func bytesOf(w *Watch) (n int) {
 }
 
 func TestATraceCostsFewBytes(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for _, trace := range requests(100) {
-		w.Add(trace)
+		w.AddTrace(trace)
 	}
 	if got := bytesOf(w) / 100; got > 4+8*4 {
 		t.Errorf("a trace with eight hops on its path takes %d bytes", got)
@@ -52,10 +52,10 @@ func TestATraceCostsFewBytes(t *testing.T) {
 
 func TestAddAllocatesNothingPerSpan(t *testing.T) {
 	trace := requests(1)[0]
-	w := NewWatch(Config{})
+	w := NewWatch()
 	// One for the name, which is made only where it is needed, and a block of
 	// records or a page of a sample now and then.
-	if n := testing.AllocsPerRun(2000, func() { w.Add(trace) }); n > 1 {
+	if n := testing.AllocsPerRun(2000, func() { w.AddTrace(trace) }); n > 1 {
 		t.Errorf("%v allocations a trace", n)
 	}
 }
@@ -65,9 +65,9 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	size := 0
 	for b.Loop() {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		for _, t := range list {
-			w.Add(t)
+			w.AddTrace(t)
 		}
 		size = bytesOf(w)
 	}
@@ -84,21 +84,21 @@ func BenchmarkChains(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		w := NewWatch(Config{})
+		l := newLog(b, spans.ChainConfig{}, NewWatch())
 		for _, batch := range batches {
-			if err := w.AddLines(batch); err != nil {
+			if err := l.store.Worker(0).AddBatch(batch); err != nil {
 				b.Fatal(err)
 			}
 		}
-		chains(b, w)
+		l.chains()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(lines)), "ns/line")
 }
 
 func BenchmarkResult(b *testing.B) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for _, t := range requests(100_000) {
-		w.Add(t)
+		w.AddTrace(t)
 	}
 	for b.Loop() {
 		w.Result(usual)

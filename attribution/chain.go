@@ -10,19 +10,22 @@ import (
 
 // chain is room for what is known of the attempts of one chain, by their places.
 type chain struct {
-	hops     []spans.Hop // that the attempts number
 	parts    []int32
 	parents  []int32
-	nested   []bool // by hop: an attempt of it lies in another hop's
 	last     map[int32]int32
 	tops     []int32
 	siblings siblings
+
+	hops      []chainHop
+	nested    []bool      // by hop: an attempt of it lies in another hop's
+	theirs    []spans.Hop // that the attempts number
+	instances []string
 }
 
 // AddChain looks at a chain of a hop log, all of whose attempts are there and in
 // which cuts from below are marked. It keeps nothing of it.
 func (w *Watch) AddChain(c *spans.Chain) {
-	w.findParts(c)
+	w.enter(c)
 	switch {
 	case len(c.Attempts) == 0:
 		return
@@ -30,7 +33,6 @@ func (w *Watch) AddChain(c *spans.Chain) {
 		w.counts.tooLong++
 		return
 	}
-	w.observeChain(c.Attempts)
 	w.path.reset(len(w.table.parts))
 	if basis := basisOf(c); basis == serialSum || len(c.Attempts) == 1 {
 		w.addUp(c.Attempts)
@@ -42,18 +44,53 @@ func (w *Watch) AddChain(c *spans.Chain) {
 	w.count(c.Group, c.Name, w.judgeChain(c.Attempts), containment)
 }
 
-// findParts notes the part of each attempt.
-func (w *Watch) findParts(c *spans.Chain) {
-	w.table.use(nil, c.Instances)
-	w.chain.hops, w.chain.parts = c.Hops, w.chain.parts[:0]
+// enter notes the part of each attempt, and how those that gave up ended.
+func (w *Watch) enter(c *spans.Chain) {
+	w.chain.follow(w, c)
+	parts, counts := w.chain.parts[:0], !c.TooLong()
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		w.chain.parts = append(w.chain.parts, w.table.partAt(w.hopOf(a), place{told: w.table.instances.at(a.Instance)}))
+		h := &w.chain.hops[a.Hop]
+		if h.part == 0 || h.instance != a.Instance {
+			w.find(h, c, a)
+		}
+		parts = append(parts, h.part-1)
+		if counts && a.Timed && a.GaveUp() {
+			if kind := endedBy(a.Outcome, a.CutBy, a.Failure); kind != "" {
+				w.ended(h.hop, kind, a.Start)
+			}
+		}
 	}
+	w.chain.parts = parts
+}
+
+// chainHop is what a hop of chains is here, and the part as which it was seen last.
+type chainHop struct {
+	instance  int32 // of theirs
+	hop, part int32 // part: one more than the number
+}
+
+// follow makes room for the hops of a chain; those of all chains of a store, or of
+// an assembler, have one list.
+func (x *chain) follow(w *Watch, c *spans.Chain) {
+	if same(x.theirs, c.Hops) && same(x.instances, c.Instances) {
+		return
+	}
+	w.table.use(nil, c.Instances)
+	x.theirs, x.instances = c.Hops, c.Instances
+	x.hops, x.nested = make([]chainHop, len(c.Hops)), make([]bool, len(c.Hops))
+}
+
+// same reports whether two lists are one.
+func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+func (w *Watch) find(h *chainHop, c *spans.Chain, a *spans.Attempt) {
+	h.instance, h.hop = a.Instance, w.table.hopAt(c.Hops, a.Hop)
+	h.part = w.table.partAt(h.hop, place{told: w.table.instances.at(a.Instance)}) + 1
 }
 
 // hopOf returns the number of an attempt's hop.
-func (w *Watch) hopOf(a *spans.Attempt) int32 { return w.table.hopAt(w.chain.hops, a.Hop) }
+func (w *Watch) hopOf(a *spans.Attempt) int32 { return w.chain.hops[a.Hop].hop }
 
 // basisOf is containment where all attempts have times.
 func basisOf(c *spans.Chain) int {
@@ -61,18 +98,6 @@ func basisOf(c *spans.Chain) int {
 		return containment
 	}
 	return serialSum
-}
-
-func (w *Watch) observeChain(c []spans.Attempt) {
-	for i := range c {
-		a := &c[i]
-		if !a.Timed || !a.GaveUp() {
-			continue
-		}
-		if kind := endedBy(a.Outcome, a.CutBy, a.Failure); kind != "" {
-			w.ended(w.hopOf(a), kind, a.Start)
-		}
-	}
 }
 
 // addUp gives each hop the time of its attempts: without times, what ran inside
@@ -90,14 +115,9 @@ func (w *Watch) addUp(c []spans.Attempt) {
 // own, the last one, whose time is the gaps between them.
 func (w *Watch) contain(c []spans.Attempt) {
 	top := int32(len(c))
-	w.takeParents(c)
+	w.takeNodes(c)
 	w.findTops(c)
-	p := &w.path
-	p.nodes = p.nodes[:0]
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
-	for i := range c {
-		p.nodes = append(p.nodes, node{c[i].Start, c[i].End(), w.chain.parts[i], c[i].Outcome == spans.Truncated})
-	}
 	for _, i := range w.chain.tops {
 		w.chain.parents[i] = top
 		from, to = min(from, c[i].Start), max(to, c[i].End())
@@ -105,29 +125,28 @@ func (w *Watch) contain(c []spans.Attempt) {
 	if from < 0 && to > math.MaxInt64+from {
 		to = math.MaxInt64 + from // no int64 holds more
 	}
+	p := &w.path
 	p.nodes = append(p.nodes, node{start: from, end: to, part: gap})
 	p.link(append(w.chain.parents, -1))
 }
 
-// takeParents copies the parents of all attempts.
-func (w *Watch) takeParents(c []spans.Attempt) {
-	parents := w.chain.parents[:0]
+// takeNodes makes nodes of all attempts, and copies their parents.
+func (w *Watch) takeNodes(c []spans.Attempt) {
+	nodes, parents := w.path.nodes[:0], w.chain.parents[:0]
 	for i := range c {
-		p := c[i].Parent
-		parents = append(parents, p)
-		if p >= 0 {
-			w.noteUnsure(&c[p], &c[i])
+		a := &c[i]
+		nodes = append(nodes, node{a.Start, a.End(), w.chain.parts[i], a.Outcome == spans.Truncated})
+		parents = append(parents, a.Parent)
+		if a.Parent >= 0 {
+			w.noteUnsure(&c[a.Parent], a)
 		}
 	}
-	w.chain.parents = parents
+	w.path.nodes, w.chain.parents = nodes, parents
 }
 
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
 func (w *Watch) findTops(c []spans.Attempt) {
-	for len(w.chain.nested) < len(w.chain.hops) {
-		w.chain.nested = append(w.chain.nested, false)
-	}
 	nested := w.chain.nested
 	for i := range c {
 		nested[c[i].Hop] = false

@@ -119,12 +119,7 @@ func TestChainsThatAreTooLongAreSaid(t *testing.T) {
 	for i := range lines {
 		lines[i].start, lines[i].end = i, i+5
 	}
-	w := NewWatch(Config{})
-	for part := range slices.Chunk(append(lines, linesOf("c", "a 0-100")...), 10_000) {
-		addLines(t, w, part...)
-	}
-	chains(t, w)
-	if r := w.Result(usual); r.EndToEnd.N != 1 || !slices.Equal(codes(r.Warnings), []string{"chains_too_long"}) {
+	if r := logOf(t, append(lines, linesOf("c", "a 0-100")...)...).Result(usual); r.EndToEnd.N != 1 || !slices.Equal(codes(r.Warnings), []string{"chains_too_long"}) {
 		t.Errorf("n %d, warnings %v", r.EndToEnd.N, r.Warnings)
 	}
 }

@@ -23,7 +23,7 @@ func pods(r Result) string {
 // callsOf adds 480 fast calls and 26 slow ones, no two alike; call returns the
 // client span of one, and the server span below it unless its id is 0.
 func callsOf(call func(i int, slow bool) (client, server testSpan)) Result {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for i := range 506 {
 		took := 1000 + i
 		if i >= 480 {
@@ -36,7 +36,7 @@ func callsOf(call func(i int, slow bool) (client, server testSpan)) Result {
 			server.parent, server.start, server.end, server.hop, server.kind = 2, 10, 20, "api", spans.Server
 			list = append(list, server)
 		}
-		w.Add(traceOf(i+1, list...))
+		w.AddTrace(traceOf(i+1, list...))
 	}
 	return w.Result(usual)
 }
@@ -90,11 +90,11 @@ func TestTheInstanceOfACallIsWhereItWent(t *testing.T) {
 // a server names itself counts.
 func TestTheInstanceOfAServerIsItsHostOrWhatItNames(t *testing.T) {
 	for name, s := range map[string]testSpan{"host": {host: "n1"}, "named": {peer: "n1"}} {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		for i := range 506 {
 			one := s
 			one.id, one.parent, one.start, one.end, one.hop, one.kind = 2, 1, 5, 1000+i+i/480*50_000, "api", spans.Server
-			w.Add(traceOf(i+1, testSpan{id: 1, end: one.end + 5, hop: "root"}, one))
+			w.AddTrace(traceOf(i+1, testSpan{id: 1, end: one.end + 5, hop: "root"}, one))
 		}
 		if got := pods(w.Result(usual)); got != "one_instance: n1 26" {
 			t.Errorf("%s: %q", name, got)
@@ -158,13 +158,13 @@ func untimed(lines []testLine) []testLine {
 
 // nested makes traces of chains of two lines, as where nesting is inferred.
 func nested(lines []testLine) *Watch {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for i := 0; i < len(lines); i += 2 {
 		var list []testSpan
 		for id, l := range lines[i : i+2] {
 			list = append(list, testSpan{id: id + 1, start: l.start, end: l.end, hop: l.hop, peer: l.pod, ties: spans.LogLine})
 		}
-		w.Add(traceOf(i+1, list...))
+		w.AddTrace(traceOf(i+1, list...))
 	}
 	return w
 }
@@ -174,38 +174,16 @@ func TestPodsAreTheSameForAnySplit(t *testing.T) {
 	lines := podLog(onePod)
 	want := logOf(t, lines...).Result(usual)
 	var watches []*Watch
-	for i := range 3 {
-		watches = append(watches, NewWatch(Config{Memory: int64(500 * i), TempDir: t.TempDir()}))
+	for range 3 {
+		watches = append(watches, NewWatch())
 	}
 	slices.Reverse(lines)
+	l := newLog(t, spans.ChainConfig{Memory: 1500, TempDir: t.TempDir()}, watches...)
 	for i := range lines {
-		addLines(t, watches[i%7%3], lines[i])
+		l.add(i%7%3, lines[i])
 	}
-	chains(t, watches...)
-	for _, w := range watches[1:] {
-		watches[0].Merge(w)
-	}
-	if d := cmp.Diff(want, watches[0].Result(usual), exactly); d != "" {
+	if d := cmp.Diff(want, l.merged().Result(usual), exactly); d != "" {
 		t.Error(d)
-	}
-	for _, w := range watches {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// A line with its pod takes a byte where the pairs of hop and pod are few.
-func TestPodsTakeNoRoomOfTheirOwn(t *testing.T) {
-	with, without := NewWatch(Config{}), NewWatch(Config{})
-	lines := podLog(onePod)
-	addLines(t, with, lines...)
-	for i := range lines {
-		lines[i].pod = ""
-	}
-	addLines(t, without, lines...)
-	if with.lines.held != without.lines.held {
-		t.Errorf("%d bytes with pods, %d without", with.lines.held, without.lines.held)
 	}
 }
 
@@ -215,20 +193,14 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 		more int
 		want string
 	}{{0, "slow_node: stock-3 26"}, {1, ":"}} {
-		one, two := NewWatch(Config{}), NewWatch(Config{})
-		addLines(t, one, podLog(onePod)...) // 5 names
+		l := newLog(t, spans.ChainConfig{}, NewWatch(), NewWatch())
+		l.add(0, podLog(onePod)...) // 5 names
 		var more []testLine
 		for i := range spans.MostInstances - 5 + c.more {
 			more = append(more, testLine{hop: "other", end: 1, pod: fmt.Sprint("request-", i)})
 		}
-		for len(more) > 0 {
-			n := min(len(more), 10_000)
-			addLines(t, two, more[:n]...)
-			more = more[n:]
-		}
-		chains(t, one, two)
-		one.Merge(two)
-		r := one.Result(usual)
+		l.add(1, more...)
+		r := l.merged().Result(usual)
 		if got := pods(r); got != c.want || slices.Contains(codes(r.Warnings), "too_many_instances") != (c.more > 0) {
 			t.Errorf("%d more: %q, warnings %v", c.more, got, codes(r.Warnings))
 		}
@@ -239,14 +211,14 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 // first, or numbered first.
 func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
 	for _, first := range []string{"a-1", "a-2"} {
-		w := NewWatch(Config{})
-		addLines(t, w, testLine{hop: "a", end: 5, chain: "other", pod: first})
+		l := newLog(t, spans.ChainConfig{}, NewWatch())
+		l.add(0, testLine{hop: "a", end: 5, chain: "other", pod: first})
 		list := []testLine{{chain: "c", hop: "a", end: 100, pod: "a-1"}, {chain: "c", hop: "a", end: 100, pod: "a-2"}}
 		if first == "a-2" {
 			slices.Reverse(list)
 		}
-		addLines(t, w, list...)
-		chains(t, w)
+		l.add(0, list...)
+		w := l.merged()
 		w.each(func(trip *trip) {
 			p := w.table.parts[trip.entries[0].part]
 			if trip.total == 100*us && (len(trip.entries) != 1 || w.table.names[p.told] != "a-1") {

@@ -117,43 +117,36 @@ func TestResultsDoNotDependOnOrderOrSplit(t *testing.T) {
 		lines := anyLog(rt)
 		query := usual
 		query.TailFrom = quantile.MustP(rapid.SampledFrom([]string{"0.5", "0.9"}).Draw(rt, "tail from"))
-		whole := NewWatch(Config{})
+		all := newLog(t, spans.ChainConfig{}, NewWatch())
+		whole := all.watches[0]
 		for n, list := range traces {
-			whole.Add(traceOf(n+1, list...))
+			whole.AddTrace(traceOf(n+1, list...))
 		}
-		addLines(t, whole, lines...)
-		chains(t, whole)
+		all.add(0, lines...)
+		all.chains()
 
 		parts := make([]*Watch, rapid.IntRange(1, 4).Draw(rt, "watches"))
 		for i := range parts {
-			parts[i] = NewWatch(Config{Memory: int64(rapid.IntRange(0, 200).Draw(rt, "memory")), TempDir: t.TempDir()})
+			parts[i] = NewWatch()
 		}
+		l := newLog(t, spans.ChainConfig{Memory: int64(rapid.IntRange(0, 800).Draw(rt, "memory")), TempDir: t.TempDir()}, parts...)
 		for _, n := range rapid.Permutation(seq(len(traces))).Draw(rt, "order") {
 			list := slices.Clone(traces[n])
 			if rapid.Bool().Draw(rt, "reversed") {
 				slices.Reverse(list)
 			}
-			parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "to")].Add(traceOf(n+1, list...))
+			parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "to")].AddTrace(traceOf(n+1, list...))
 		}
 		for _, n := range rapid.Permutation(seq(len(lines))).Draw(rt, "lines") {
-			addLines(t, parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "to")], lines[n])
+			l.add(rapid.IntRange(0, len(parts)-1).Draw(rt, "to"), lines[n])
 		}
-		chains(t, parts...)
-		into := parts[0]
-		for _, p := range parts[1:] {
-			into.Merge(p)
-		}
+		into := l.merged()
 		want := whole.Result(query)
 		if d := cmp.Diff(want, into.Result(query), exactly); d != "" {
 			rt.Fatal(d)
 		}
 		if d := cmp.Diff(want, whole.Result(query), exactly); d != "" {
 			rt.Fatalf("asking changed it: %s", d)
-		}
-		for _, p := range parts {
-			if err := p.Close(); err != nil {
-				rt.Fatal(err)
-			}
 		}
 	})
 }
@@ -177,8 +170,8 @@ func FuzzTraces(f *testing.F) {
 		}
 		tr := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, []string{"", "n"})
 		tr.MarkRetries(spans.RetryOptions{})
-		w := NewWatch(Config{})
-		w.Add(tr)
+		w := NewWatch()
+		w.AddTrace(tr)
 		checkTrips(t, w)
 		r := w.Result(usual)
 		if r.EndToEnd.N > 1 || r.Failures.N > 1 || r.Failures.AnyCut.N > 1 {
@@ -199,6 +192,7 @@ func extreme(b byte) int64 {
 }
 
 func checkTrips(t *testing.T, w *Watch) {
+	w.flush()
 	w.each(func(trip *trip) {
 		sum := int64(0)
 		for _, e := range trip.entries {
@@ -248,7 +242,7 @@ func FuzzLines(f *testing.F) {
 func TestTablesOfNames(t *testing.T) {
 	hops := append(make([]spans.Hop, 0, 4), spans.Hop{Name: "a"}, spans.Hop{Name: "b"})
 	hosts := []string{"n1", "n2"}
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for _, c := range []struct {
 		hops  []spans.Hop
 		hosts []string
@@ -257,7 +251,7 @@ func TestTablesOfNames(t *testing.T) {
 		{hops, hosts, 1}, {hops, hosts, 1}, {hops, []string{"n3", "n4"}, 1}, {[]spans.Hop{{Name: "x"}, {Name: "b"}}, hosts, 1},
 		{append(hops, spans.Hop{Name: "c"}), hosts, 2}, {hops, hosts, 1},
 	} {
-		w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
+		w.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
 			{ID: 1, Duration: 100, Flags: spans.HasStart | spans.HasDuration, Hop: c.hop, Host: 1},
 		}, c.hops, c.hosts))
 	}

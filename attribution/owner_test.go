@@ -18,7 +18,7 @@ var runs = map[bool]int{false: 100, true: 20}[raceDetector]
 // slow: what it takes longer is shared out among the hops by their weights, with
 // some chance in it.
 func run(r *rand.Rand, n int, weights []float64) *Watch {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for i := range n {
 		extra := 0.0
 		if r.Float64() < .1 {
@@ -38,7 +38,7 @@ func run(r *rand.Rand, n int, weights []float64) *Watch {
 			at += took
 		}
 		list[0].end = at + 500
-		w.Add(traceOf(i+1, list...))
+		w.AddTrace(traceOf(i+1, list...))
 	}
 	return w
 }
@@ -97,7 +97,7 @@ func fastAndSlow(w *Watch, fast, slow int, hop string, host func(i int) string) 
 		if host != nil {
 			name = host(i)
 		}
-		w.Add(traceOf(i+1, testSpan{id: 1, end: took + 10, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: took + 5, hop: hop, host: name}))
+		w.AddTrace(traceOf(i+1, testSpan{id: 1, end: took + 10, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: took + 5, hop: hop, host: name}))
 	}
 }
 
@@ -118,27 +118,27 @@ func TestVerdicts(t *testing.T) {
 		{"one hop", func(w *Watch) { fastAndSlow(w, 480, 25, "root", nil) }, "", "one hop only: the chain's time cannot be attributed", ""},
 		{"all alike", func(w *Watch) {
 			for i := range 100 {
-				w.Add(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
+				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
 		}, "", "no owner: the tail takes no longer than the body (means 100 µs and 100 µs)", ""},
 		{"one of two hops has all the time", func(w *Watch) {
 			for i := range 100 {
 				end := 100 + i/90*1000
-				w.Add(traceOf(i+1, testSpan{id: 1, end: end, hop: "root"}, testSpan{id: 2, parent: 1, end: end, hop: "a"}))
+				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: end, hop: "root"}, testSpan{id: 2, parent: 1, end: end, hop: "a"}))
 			}
 		}, "a", "a (internal): 100 % of the tail's excess (95 % interval ", "few_tail_traces"},
 		{"two hops, one of which nobody waits for", func(w *Watch) {
 			for i := range 500 {
-				w.Add(traceOf(i+1, testSpan{id: 1, end: 100 + i/450*1000, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a", ties: spans.Async}))
+				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100 + i/450*1000, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a", ties: spans.Async}))
 			}
 		}, "root", "root (internal): 100 % of the tail's excess (95 % interval ", ""},
 		{"one slow trace in a tail of many", func(w *Watch) {
 			for i := range 100 {
-				w.Add(traceOf(i+1, testSpan{id: 1, end: 100 + i/99, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
+				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100 + i/99, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
 		}, "", "no owner: the tail is not surely slower than the body", ""},
 	} {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		c.fill(w)
 		r := w.Result(usual)
 		owner := ""
@@ -170,9 +170,9 @@ func TestGapsDoNotOwn(t *testing.T) {
 }
 
 func TestATraceThatFailsBelongsToTheTailHoweverFast(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	fastAndSlow(w, 95, 5, "a", nil)
-	w.Add(traceOf(1000, testSpan{id: 1, end: 20, hop: "root", outcome: failed}, testSpan{id: 2, parent: 1, start: 1, end: 19, hop: "b"}))
+	w.AddTrace(traceOf(1000, testSpan{id: 1, end: 20, hop: "root", outcome: failed}, testSpan{id: 2, parent: 1, start: 1, end: 19, hop: "b"}))
 	r := w.Result(usual)
 	if r.Tail.Traces != 7 || r.Body.Traces != 50 || r.Failures.N != 1 {
 		t.Errorf("tail %d, body %d, failures %d", r.Tail.Traces, r.Body.Traces, r.Failures.N)
@@ -185,7 +185,7 @@ func TestATraceThatFailsBelongsToTheTailHoweverFast(t *testing.T) {
 }
 
 func TestExemplarsAreTheLongest(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	fastAndSlow(w, 480, 25, "a", nil)
 	for _, h := range w.Result(usual).Hops {
 		want := []string{spans.TraceID{Lo: 505}.String(), spans.TraceID{Lo: 504}.String(), spans.TraceID{Lo: 503}.String()}
@@ -219,14 +219,14 @@ func TestSlowNodeOrSlowService(t *testing.T) {
 		}, SlowService, 1},
 		{"nothing is known", nil, "", 0},
 	} {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		fastAndSlow(w, 480, 26, "a", c.host)
 		r := w.Result(usual)
 		if r.InstancesOf != c.want || len(r.Instances) != c.n {
 			t.Errorf("%s: %q, %v", c.name, r.InstancesOf, r.Instances)
 		}
 	}
-	w := NewWatch(Config{})
+	w := NewWatch()
 	fastAndSlow(w, 95, 5, "a", spread)
 	if r := w.Result(usual); r.InstancesOf != TooFewTraces {
 		t.Errorf("6 tail traces: %q", r.InstancesOf)
@@ -234,7 +234,7 @@ func TestSlowNodeOrSlowService(t *testing.T) {
 }
 
 func TestABiasedSampleHasNoOwner(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	fastAndSlow(w, 480, 25, "a", nil)
 	q := usual
 	q.Biased, q.Weighted = true, true
@@ -248,7 +248,7 @@ func TestABiasedSampleHasNoOwner(t *testing.T) {
 }
 
 func TestHopsWithTheLargestExcessAreListed(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	fastAndSlow(w, 480, 25, "z", nil)
 	q := usual
 	q.MaxHops = 1
@@ -305,7 +305,7 @@ func TestChildrenOutsideTheirParentAreSaid(t *testing.T) {
 }
 
 func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewWatch()
 	for i := range 200 {
 		list := []testSpan{{id: 1, end: 1000, hop: "root"}}
 		if i < 3 { // 1.5 %: its p99 is the third largest, 100 µs
@@ -314,7 +314,7 @@ func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
 		if i == 199 { // 0.5 %: its p99 is 0
 			list = append(list, testSpan{id: 2, parent: 1, end: 900, hop: "once"})
 		}
-		w.Add(traceOf(i+1, list...))
+		w.AddTrace(traceOf(i+1, list...))
 	}
 	if got, want := w.Result(usual).SumOfP99, 1100*us; got != want {
 		t.Errorf("the sum is %d, want %d", got, want)
@@ -323,13 +323,13 @@ func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
 
 func TestOneConnectionIsSeen(t *testing.T) {
 	fan := func(n int, overlap bool) *Watch {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		for i := range n {
 			b := 50
 			if overlap {
 				b = 40
 			}
-			w.Add(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"},
+			w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"},
 				testSpan{id: 2, parent: 1, start: 0, end: 50, hop: "call a"}, testSpan{id: 3, parent: 2, start: 1, end: 49, hop: "a"},
 				testSpan{id: 4, parent: 1, start: 1, end: 99, hop: "call b"}, testSpan{id: 5, parent: 4, start: b, end: 98, hop: "b"}))
 		}
@@ -349,9 +349,9 @@ func TestOneConnectionIsSeen(t *testing.T) {
 
 func TestFailuresThatChangeKindAreSeen(t *testing.T) {
 	log := func(kinds ...spans.Failure) *Watch {
-		w := NewWatch(Config{})
+		w := NewWatch()
 		for i, k := range kinds {
-			w.Add(traceOf(i+1, testSpan{id: 1, start: i * 1000, end: i*1000 + 10, hop: "a", outcome: failed, failure: k}))
+			w.AddTrace(traceOf(i+1, testSpan{id: 1, start: i * 1000, end: i*1000 + 10, hop: "a", outcome: failed, failure: k}))
 		}
 		return w
 	}

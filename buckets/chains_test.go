@@ -29,7 +29,7 @@ func TestFirstAttemptsOfAChainComeTogether(t *testing.T) {
 		"many":                {many, true},
 	} {
 		set := NewSet(NewConfig(nil))
-		set.bindChain(hops, c.chain)
+		set.addChain(&spans.Chain{Hops: hops, Attempts: c.chain})
 		if got := !set.hop(hops[0]).bonds.traces.Empty(); got != c.clusters {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -1,7 +1,7 @@
 // Package callgraph says what requests are made of: which hop makes which calls,
 // how many in a row and which side by side, and how long each works itself.
 //
-//  1. Each worker gives whole traces (Add) and nested chains of hop logs (AddChain)
+//  1. Each worker gives whole traces (AddTrace) and nested chains of hop logs (AddChain)
 //     to a Watch of its own.
 //  2. Watch.Merge joins them; the order does not matter.
 //  3. Watch.Graph gives a Node for each caller, with its Calls.

@@ -92,7 +92,7 @@ call a (0) -> call b 1×1; own
 root (1) -> call a 1×1; own 70`},
 	} {
 		w := NewWatch(Config{})
-		w.Add(traceOf(1, c.spans...))
+		w.AddTrace(traceOf(1, c.spans...))
 		if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), describe(w.Graph())); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
@@ -141,7 +141,7 @@ func TestInRowIsTheNearestRankOfTheCallers(t *testing.T) {
 		for k := range i + 1 {
 			list = append(list, testSpan{id: 2 + k, parent: 1, start: 10 * k, end: 10*k + 5, hop: "call a"})
 		}
-		w.Add(traceOf(i+1, list...))
+		w.AddTrace(traceOf(i+1, list...))
 	}
 	call := &w.Graph().Nodes[0].Calls[0]
 	for p, want := range map[string]uint32{"0": 1, "0.1": 1, "0.11": 2, "0.5": 5, "0.9": 9, "0.91": 10, "1": 10} {
@@ -161,13 +161,13 @@ func TestGraphDoesNotDependOnWhoSawWhat(t *testing.T) {
 	one, parts := NewWatch(Config{}), []*Watch{NewWatch(Config{}), NewWatch(Config{Memory: 1, TempDir: t.TempDir()}), NewWatch(Config{})}
 	for i := range 300 {
 		tr := randomTrace(r, i)
-		one.Add(tr)
-		parts[r.IntN(3)].Add(tr)
+		one.AddTrace(tr)
+		parts[r.IntN(3)].AddTrace(tr)
 	}
 	for i := range 300 {
-		hops, chain := randomChain(r, i)
-		one.AddChain(hops, chain)
-		parts[r.IntN(3)].AddChain(hops, chain)
+		chain := randomChain(r, i)
+		one.AddChain(chain)
+		parts[r.IntN(3)].AddChain(chain)
 	}
 	parts[2].Merge(parts[0])
 	parts[2].Merge(parts[1])
@@ -200,7 +200,7 @@ func randomTrace(r *rand.Rand, n int) *spans.Trace {
 	return traceOf(n, list...)
 }
 
-func randomChain(r *rand.Rand, n int) ([]spans.Hop, []spans.Attempt) {
+func randomChain(r *rand.Rand, n int) *spans.Chain {
 	var list []testLine
 	for k := range 1 + r.IntN(5) {
 		list = append(list, testLine{hop: fmt.Sprint("hop", r.IntN(4)), start: 10 * k, end: 10*k + 1 + r.IntN(30), in: r.IntN(k + 1), outcome: []spans.Outcome{spans.Completed, cut}[r.IntN(2)], untimed: n%7 == 0})
@@ -213,12 +213,12 @@ func TestWindowIsFromTheFirstStartToTheLast(t *testing.T) {
 	if w.window.Length() != 0 {
 		t.Error("an empty window has a length")
 	}
-	w.Add(traceOf(1, testSpan{id: 1, start: 5, end: 10, hop: "root"}))
-	w.Add(traceOf(2, testSpan{id: 1, start: 905, end: 10_000, hop: "root"}))
+	w.AddTrace(traceOf(1, testSpan{id: 1, start: 5, end: 10, hop: "root"}))
+	w.AddTrace(traceOf(2, testSpan{id: 1, start: 905, end: 10_000, hop: "root"}))
 	if got := w.Graph().Window.Length(); got != 900e3 {
 		t.Errorf("%d ns", got)
 	}
-	w.Add(traceOf(3, testSpan{id: 1, hop: "root", untimed: true}))
+	w.AddTrace(traceOf(3, testSpan{id: 1, hop: "root", untimed: true}))
 	if got := w.Graph().Window.Length(); got != 0 {
 		t.Errorf("%d ns, although one start is not known", got)
 	}
@@ -233,7 +233,7 @@ func TestOwnWorkIsWithinTheWhole(t *testing.T) {
 		for k := range tr.Spans {
 			whole[tr.HopOf(int32(k)).Name] += tr.Spans[k].Duration
 		}
-		w.Add(tr)
+		w.AddTrace(tr)
 	}
 	for _, n := range w.Graph().Nodes {
 		own := quantile.Summarize(quantile.Union{n.Own}, nil)

@@ -69,8 +69,8 @@ type testLine struct {
 var logHops []spans.Hop
 
 // chainOf makes a chain of a hop log; its hops come from one list that grows.
-func chainOf(list ...testLine) ([]spans.Hop, []spans.Attempt) {
-	var chain []spans.Attempt
+func chainOf(list ...testLine) *spans.Chain {
+	chain := &spans.Chain{Timed: true}
 	for _, l := range list {
 		h := spans.Hop{Name: l.hop}
 		at := slices.Index(logHops, h)
@@ -78,11 +78,13 @@ func chainOf(list ...testLine) ([]spans.Hop, []spans.Attempt) {
 			at = len(logHops)
 			logHops = append(logHops, h)
 		}
-		chain = append(chain, spans.Attempt{
+		chain.Timed = chain.Timed && !l.untimed
+		chain.Attempts = append(chain.Attempts, spans.Attempt{
 			Hop: int32(at), Parent: int32(l.in - 1), Start: int64(l.start) * 1e3, Duration: int64(l.end-l.start) * 1e3, Outcome: l.outcome, Timed: !l.untimed,
 		})
 	}
-	return logHops, chain
+	chain.Hops = logHops
+	return chain
 }
 
 // describe writes a graph in one line a node: who, how often requests begin there,

@@ -62,7 +62,7 @@ func BenchmarkAdd(b *testing.B) {
 			for b.Loop() {
 				w := NewWatch(Config{Tolerance: ms, Limit: 10})
 				for _, t := range list {
-					w.Add(t)
+					w.AddTrace(t)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list)*21), "ns/span")
@@ -80,7 +80,7 @@ func BenchmarkMerge(b *testing.B) {
 		for range 4 {
 			w := NewWatch(Config{Tolerance: ms, Limit: 10})
 			for _, t := range list {
-				w.Add(t)
+				w.AddTrace(t)
 			}
 			watches = append(watches, w)
 		}
@@ -97,7 +97,7 @@ func BenchmarkMerge(b *testing.B) {
 func TestAddAllocatesNothingPerSpan(t *testing.T) {
 	trace := requests(1, 0)[0]
 	w := NewWatch(Config{Tolerance: ms, Limit: 10})
-	if n := testing.AllocsPerRun(2000, func() { w.Add(trace) }); n > 0 {
+	if n := testing.AllocsPerRun(2000, func() { w.AddTrace(trace) }); n > 0 {
 		t.Errorf("%v allocations a trace", n)
 	}
 	if got := told(w.counts); got != "" {
@@ -152,7 +152,7 @@ func TestGreatTraces(t *testing.T) {
 			}
 			trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, c.hops, nil)
 			w := NewWatch(Config{Tolerance: ms, Limit: 10})
-			w.Add(trace)
+			w.AddTrace(trace)
 			r := w.Result(Query{Quantiles: median, Wall: func(spans.Hop) (int64, bool) { return ms, true }})
 			if n := int(r.Orphaned); n < c.orphaned || c.orphaned != 1 && n > c.orphaned {
 				t.Errorf("%d orphans, want %d", r.Orphaned, c.orphaned)

@@ -55,7 +55,7 @@ func TestWorstCases(t *testing.T) {
 			all := manyCases()
 			w := NewWatch(c.config)
 			for _, i := range r.Perm(len(all) - 1) {
-				w.Add(traceOf(1, all[0], all[i+1]))
+				w.AddTrace(traceOf(1, all[0], all[i+1]))
 			}
 			got := w.Result(Query{})
 			if s := ids(got.Items); s != c.want || got.Orphaned != 6 {

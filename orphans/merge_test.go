@@ -59,7 +59,7 @@ func TestResultsDoNotDependOnTheSplit(t *testing.T) {
 		config := Config{Tolerance: ms, Limit: rapid.IntRange(0, 9).Draw(t, "limit"), ByOverrun: rapid.Bool().Draw(t, "by overrun")}
 		whole := NewWatch(config)
 		for n, list := range traces {
-			whole.Add(traceOf(n+1, list...))
+			whole.AddTrace(traceOf(n+1, list...))
 		}
 		parts := make([]*Watch, rapid.IntRange(1, 4).Draw(t, "watches"))
 		for i := range parts {
@@ -71,7 +71,7 @@ func TestResultsDoNotDependOnTheSplit(t *testing.T) {
 			if rapid.Bool().Draw(t, "reversed") {
 				slices.Reverse(list)
 			}
-			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "to")].Add(traceOf(n+1, list...))
+			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "to")].AddTrace(traceOf(n+1, list...))
 		}
 		into := NewWatch(config)
 		for _, i := range rapid.Permutation(seq(len(parts))).Draw(t, "merged") {
@@ -120,7 +120,7 @@ func TestTablesOfHops(t *testing.T) {
 		child int32
 	}{{table, 1}, {table, 1}, {other, 1}, {table, 1}, {grown, 2}, {table, 1}} {
 		timed := spans.HasStart | spans.HasDuration
-		w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
+		w.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
 			{ID: 1, Duration: 100 * ms, Flags: timed, Outcome: cut}, {ID: 2, Parent: 1, Duration: 200 * ms, Hop: c.child, Flags: timed},
 		}, c.hops, nil))
 	}
@@ -130,7 +130,7 @@ func TestTablesOfHops(t *testing.T) {
 			t.Errorf("%v: %d, want %d", names, p.Orphaned, want)
 		}
 	}
-	w.Add(spans.NewTrace(spans.TraceID{}, nil, nil, nil))
+	w.AddTrace(spans.NewTrace(spans.TraceID{}, nil, nil, nil))
 	if d := cmp.Diff(r, w.Result(Query{Quantiles: median}), exactly); d != "" {
 		t.Errorf("an empty trace changed it: %s", d)
 	}

@@ -301,7 +301,7 @@ func TestHugeTimesDoNotWrap(t *testing.T) {
 	u := NewWatch(Config{Limit: 3})
 	for range 3 {
 		for _, one := range []*Watch{w, u} {
-			one.Add(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
+			one.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
 				at(1, 0, least, 1), at(2, 1, least, most), at(3, 1, -5, most), at(4, 1, 5, most), at(5, 2, most, most), at(6, 4, least, 0),
 			}, []spans.Hop{{Name: "h", Kind: client}}, nil))
 		}

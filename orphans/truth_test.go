@@ -144,7 +144,7 @@ func (w *world) score(traces int) score {
 		for id, kind := range w.truth {
 			truth[trace.Name()+spans.SpanID(id).String()] = kind
 		}
-		watch.Add(trace)
+		watch.AddTrace(trace)
 	}
 	s.true = len(truth)
 	for _, item := range watch.Result(Query{}).Items {

@@ -99,7 +99,7 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 // watchOf looks at the spans of one trace.
 func watchOf(c Config, list ...testSpan) *Watch {
 	w := NewWatch(c)
-	w.Add(traceOf(1, list...))
+	w.AddTrace(traceOf(1, list...))
 	return w
 }
 

@@ -8,6 +8,7 @@
 //  4. The wall: whether failing calls last whole multiples of their timeout.
 //  5. Amplification, the retry ratio and its worst minute, backoff and its jitter.
 //
-// Only attempts that gave up and retries are kept until their chain is whole, so
-// memory follows what went wrong, not what was read. Times are nanoseconds.
+// Of a chain of a hop log it needs only attempts that gave up or may have been cut,
+// and retries (spans.KeepRetried), so that memory follows what went wrong, not what
+// was read. Times are nanoseconds.
 package retries

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -11,17 +12,15 @@ import (
 func judged(t *testing.T, split bool, list ...testLine) string {
 	t.Helper()
 	c := Config{Timeouts: map[string]int64{"a": 100 * ms}, FailedAtWall: true}
-	watches := []*Watch{NewWatch(c), NewWatch(c)}
+	log := newLog(t, spans.ChainConfig{CutFrom: func(h spans.Hop) int64 { return buckets.WallFrom(c.Timeouts[h.Name]) }}, NewWatch(c), NewWatch(c))
 	for i, l := range list {
 		at := 0
 		if split {
 			at = i % 2
 		}
-		addLines(watches[at], l)
+		log.add(at, l)
 	}
-	chains(t, watches...)
-	watches[0].Merge(watches[1])
-	r := watches[0].Result(usual(map[string]int{"a": 100}))
+	r := log.merged().Result(usual(map[string]int{"a": 100}))
 	h := hopOf(t, r, "a")
 	failedFirst := uint64(0)
 	for _, f := range h.AfterFailure {

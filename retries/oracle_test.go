@@ -209,10 +209,12 @@ func TestTheOrderAndTheWorkersChangeNothing(tt *testing.T) {
 		for range 1 + r.IntN(4) {
 			watches = append(watches, NewWatch(Config{Limit: 20}))
 		}
+		// All lines may be kept, or only those that matter here.
+		log := newLog(tt, spans.ChainConfig{Keep: spans.Keep(r.IntN(3))}, watches...)
 		for part := range slices.Chunk(lines, 1+r.IntN(20)) {
-			addLines(watches[r.IntN(len(watches))], part...)
+			log.add(r.IntN(len(watches)), part...)
 		}
-		chains(tt, watches...)
+		log.chains()
 		r.Shuffle(len(watches), func(i, j int) { watches[i], watches[j] = watches[j], watches[i] })
 		for _, o := range watches[1:] {
 			watches[0].Merge(o)
@@ -304,7 +306,7 @@ func FuzzTraces(f *testing.F) {
 		tr := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a", Kind: spans.Client}, {Name: "b", Kind: spans.Server}, {Name: "c", Kind: spans.Client}, {Name: "d"}}, []string{""})
 		tr.MarkRetries(spans.RetryOptions{})
 		w := NewWatch(Config{Limit: 3})
-		w.Add(tr)
+		w.AddTrace(tr)
 		checkSums(t, w)
 		if n := len(w.Result(usual(nil)).ExecutedTwice); n > 3 {
 			t.Errorf("%d calls are listed", n)
@@ -323,28 +325,10 @@ func extreme(b byte) int64 {
 	return int64(b) * 997
 }
 
-func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
-	w := NewWatch(Config{})
-	addLines(w, repeated(1000, 7, testLine{hop: "a", end: 30})...)
-	if w.lines.held != 0 {
-		t.Errorf("%d bytes for attempts that completed at once", w.lines.held)
-	}
-	addLines(w, repeated(1000, 7, testLine{hop: "a", end: 300, outcome: cut}, testLine{hop: "a", start: 320, end: 330, retry: true})...)
-	if perLine := w.lines.held / 2000; perLine > 32 {
-		t.Errorf("%d bytes a line", perLine)
-	}
-	chains(t, w)
-	for i, shelf := range w.lines.shelves {
-		if shelf.blocks != nil {
-			t.Errorf("shelf %d is still held", i)
-		}
-	}
-}
-
 func TestAddAllocatesNothingWhereAllIsWell(t *testing.T) {
 	trace := traceOf(1, testSpan{id: 1, hop: "a", kind: spans.Server, end: 10}, testSpan{id: 2, parent: 1, hop: "b", kind: spans.Client, end: 8})
 	w := NewWatch(Config{})
-	if n := testing.AllocsPerRun(1000, func() { w.Add(trace) }); n > 0 {
+	if n := testing.AllocsPerRun(1000, func() { w.AddTrace(trace) }); n > 0 {
 		t.Errorf("%v allocations a trace", n)
 	}
 }

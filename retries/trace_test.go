@@ -84,7 +84,7 @@ func TestWhatLooksLikeAWrite(t *testing.T) {
 	if w.writes(&hop{Hop: spans.Hop{Name: "stock"}}) {
 		t.Error("stock was not")
 	}
-	w.Add(traceOf(1, testSpan{id: 1, hop: "orders", kind: spans.Client, end: 1}))
+	w.AddTrace(traceOf(1, testSpan{id: 1, hop: "orders", kind: spans.Client, end: 1}))
 	if r := w.Result(usual(nil)); len(r.Warnings) != 1 || r.Warnings[0].Text != "no hop and no operation is called charge" {
 		t.Errorf("%v", r.Warnings)
 	}
@@ -110,7 +110,7 @@ func TestTheListOfCallsDoesNotDependOnTheWorkers(t *testing.T) {
 			watches = append(watches, NewWatch(Config{Limit: 7}))
 		}
 		for k, trace := range traces {
-			watches[k*7%workers].Add(trace)
+			watches[k*7%workers].AddTrace(trace)
 		}
 		for _, o := range watches[1:] {
 			watches[0].Merge(o)

@@ -1,6 +1,7 @@
 package retries
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -68,31 +69,59 @@ func batchOf(list ...testLine) *spans.Batch {
 	return b.Batch()
 }
 
-func addLines(w *Watch, list ...testLine) {
+// testLog is a hop log whose lines some workers read, and what they saw.
+type testLog struct {
+	testing.TB
+	store   *spans.ChainStore
+	watches []*Watch
+}
+
+func newLog(t testing.TB, c spans.ChainConfig, watches ...*Watch) *testLog {
+	c.Keep, c.Workers = max(c.Keep, spans.KeepRetried), len(watches)
+	c.PassUpCuts = true
+	return &testLog{t, spans.NewChainStore(c), watches}
+}
+
+// add lets worker i read lines.
+func (l *testLog) add(i int, list ...testLine) {
+	l.Helper()
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
-		err := w.AddLines(b)
-		b.Release()
-		if err != nil {
-			panic(err)
+		if err := errors.Join(l.watches[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
+			l.Fatal(err)
 		}
+		b.Release()
 	}
 }
 
-func chains(t testing.TB, watches ...*Watch) {
-	t.Helper()
-	if err := Chains(t.Context(), watches); err != nil {
-		t.Fatal(err)
+// chains looks at all chains.
+func (l *testLog) chains() {
+	l.Helper()
+	err := l.store.Each(l.Context(), len(l.watches), func(i int, c *spans.Chain) error {
+		l.watches[i].AddChain(c)
+		return nil
+	})
+	if err := errors.Join(err, l.store.Close()); err != nil {
+		l.Fatal(err)
 	}
+}
+
+// merged looks at all chains and returns what all workers saw.
+func (l *testLog) merged() *Watch {
+	l.Helper()
+	l.chains()
+	for _, w := range l.watches[1:] {
+		l.watches[0].Merge(w)
+	}
+	return l.watches[0]
 }
 
 // logOf looks at the lines of a hop log.
 func logOf(t testing.TB, list ...testLine) *Watch {
 	t.Helper()
-	w := NewWatch(Config{Limit: 20})
-	addLines(w, list...)
-	chains(t, w)
-	return w
+	l := newLog(t, spans.ChainConfig{}, NewWatch(Config{Limit: 20}))
+	l.add(0, list...)
+	return l.merged()
 }
 
 // testSpan is a span, times in ms.
@@ -137,7 +166,7 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 
 func watchOf(list ...testSpan) *Watch {
 	w := NewWatch(Config{Limit: 20})
-	w.Add(traceOf(1, list...))
+	w.AddTrace(traceOf(1, list...))
 	return w
 }
 

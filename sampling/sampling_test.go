@@ -73,7 +73,7 @@ func TestDurationIsTheRootsOrTheSpanOfAll(t *testing.T) {
 func watched(n int, make func(i int) spans.Span) *Watch {
 	w := new(Watch)
 	for i := range n {
-		w.Add(traceOf(make(i)))
+		w.AddTrace(traceOf(make(i)))
 	}
 	return w
 }
@@ -95,7 +95,7 @@ func TestVerdict(t *testing.T) {
 	}
 	many := watched(MaxWeights+1, func(i int) spans.Span { return one(1, 0, 0, int64(i)*ms, float64(i+1), spans.Completed) })
 	torn := new(Watch)
-	torn.Add(traceOf(one(1, 0, 0, 9, 10, spans.Completed), one(2, 1, 1, 3, 20, spans.Completed)))
+	torn.AddTrace(traceOf(one(1, 0, 0, 9, 10, spans.Completed), one(2, 1, 1, 3, 20, spans.Completed)))
 	field := Stated{WeightField: "w"}
 	for name, c := range map[string]struct {
 		seen   *Watch
@@ -163,7 +163,7 @@ func TestTroubledTracesAreSuspect(t *testing.T) {
 			if i < hurt {
 				child.Outcome = o
 			}
-			w.Add(traceOf(lasting(int64(i)*ms), child))
+			w.AddTrace(traceOf(lasting(int64(i)*ms), child))
 		}
 		return w
 	}
@@ -293,7 +293,7 @@ func TestVerdictDependsOnNoWorkersAndNoOrder(t *testing.T) {
 			parts[i] = new(Watch)
 		}
 		for i, one := range rapid.Permutation(traces).Draw(t, "order") {
-			parts[i%len(parts)].Add(traceOf(one))
+			parts[i%len(parts)].AddTrace(traceOf(one))
 		}
 		for _, p := range parts[1:] {
 			parts[0].Merge(p)
@@ -313,6 +313,6 @@ func BenchmarkAdd(b *testing.B) {
 	var w Watch
 	b.ReportAllocs()
 	for b.Loop() {
-		w.Add(t)
+		w.AddTrace(t)
 	}
 }

@@ -75,14 +75,10 @@ func (a *Attempt) holdsAny(cuts []cut) bool {
 	return false
 }
 
-// sort brings the attempts into their order, and sees whether all have times. Most
-// chains are short, and nearly sorted: one by one is faster then.
+// sort brings the attempts into their order. Most chains are short, and nearly
+// sorted: one by one is faster then.
 func (c *Chain) sort() {
 	list := c.Attempts
-	c.Timed = true
-	for i := range list {
-		c.Timed = c.Timed && list[i].Timed
-	}
 	if len(list) > fewSpans {
 		slices.SortFunc(list, func(a, b Attempt) int { return compareAttempts(&a, &b) })
 		return
@@ -120,6 +116,7 @@ func (c *Chain) nest(n *Nesting) {
 func (t *Trace) Chain() *Chain {
 	c := &t.work.chain
 	c.Hops, c.Instances, c.Group, c.trace, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
+	c.Timed = true
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if !s.Flags.Has(HasDuration) || s.Duration < 0 {
@@ -129,6 +126,7 @@ func (t *Trace) Chain() *Chain {
 			Start: s.Start, Duration: s.Duration, Hop: s.Hop, Parent: -1, Instance: s.Instance, Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure,
 			Timed: s.Flags.Has(HasStart), Retry: s.Retry(),
 		})
+		c.Timed = c.Timed && s.Flags.Has(HasStart)
 	}
 	c.sort()
 	c.nest(&t.work.nesting)

@@ -14,6 +14,8 @@ import (
 type chainReader struct {
 	*collected
 	config   ChainConfig
+	worker   int
+	visit    func(worker int, c *Chain) error
 	runs     []chainRun
 	attempts []Attempt
 	room     []byte // for blocks from files
@@ -25,7 +27,7 @@ type chainReader struct {
 }
 
 // run visits the chains of one part after the other until none is left.
-func (r *chainReader) run(ctx context.Context, next *atomic.Int64, visit func(*Chain) error) error {
+func (r *chainReader) run(ctx context.Context, next *atomic.Int64) error {
 	for {
 		part := int(next.Add(1)) - 1
 		if part >= chainParts {
@@ -40,7 +42,7 @@ func (r *chainReader) run(ctx context.Context, next *atomic.Int64, visit func(*C
 				return err
 			}
 		}
-		if err := r.visitAll(ctx, visit); err != nil {
+		if err := r.visitAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -86,7 +88,7 @@ func (r *chainReader) read(block []byte, sites []site, start int64) int64 {
 		run := chainRun{hash: binary.LittleEndian.Uint32(block), from: int32(len(r.attempts)), next: -1}
 		run.id, block = cutID(block[4:])
 		run.spelling, block = spelling(block[0]), block[1:]
-		block, start = r.readLines(block, sites, start)
+		block, start = r.readLines(&run, block, sites, start)
 		run.to = int32(len(r.attempts))
 		r.runs = append(r.runs, run)
 	}
@@ -94,13 +96,15 @@ func (r *chainReader) read(block []byte, sites []site, start int64) int64 {
 }
 
 // readLines adds the lines of a run and returns the start of its first.
-func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byte, first int64) {
+func (r *chainReader) readLines(run *chainRun, b []byte, sites []site, start int64) (rest []byte, first int64) {
 	before, begun := start, false
 	for {
-		var one Attempt
-		flags := b[0]
+		r.attempts = append(r.attempts, Attempt{})
+		one, flags := &r.attempts[len(r.attempts)-1], b[0]
 		b = one.unpack(b, sites)
-		if flags&flagTimed != 0 {
+		if flags&flagTimed == 0 {
+			run.untimed = true
+		} else {
 			var distance uint64
 			distance, b = records.Take(b)
 			before += records.Unzigzag(distance)
@@ -109,8 +113,10 @@ func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byt
 				start, begun = before, true
 			}
 		}
-		one.MayBeCut = one.MayBeCut && !r.marked[one.Hop]
-		r.attempts = append(r.attempts, one)
+		if flags&flagEnded != 0 {
+			one.MayBeCut = one.MayBeCut && !r.marked[one.Hop]
+			run.anyCut = run.anyCut || one.Outcome == Truncated
+		}
 		if flags&flagLast != 0 {
 			return b, start
 		}
@@ -119,13 +125,13 @@ func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byt
 
 // visitAll brings the runs of each chain together and hands it on. It stops with
 // ctx between two of them.
-func (r *chainReader) visitAll(ctx context.Context, visit func(*Chain) error) error {
+func (r *chainReader) visitAll(ctx context.Context) error {
 	r.link()
 	for _, first := range r.firsts {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := visit(r.chainOf(first)); err != nil {
+		if err := r.visit(r.worker, r.chainOf(first)); err != nil {
 			return err
 		}
 	}
@@ -139,9 +145,10 @@ func (r *chainReader) chainOf(first int32) *Chain {
 		r.several = r.collect(r.several[:0], first)
 		c.Attempts = r.several
 	}
-	if r.config.PassUpCuts {
+	if r.config.PassUpCuts && run.anyCut {
 		c.passUpCuts()
 	}
+	c.Timed = !run.untimed
 	c.sort()
 	if r.config.Keep == KeepAll {
 		c.nest(&r.nesting)
@@ -172,7 +179,7 @@ func (r *chainReader) link() {
 		}
 		first := &r.runs[*slot-1]
 		r.runs[i].next, first.next = first.next, int32(i)
-		first.spelling = max(first.spelling, r.runs[i].spelling) // whichever came first
+		first.join(&r.runs[i])
 	}
 }
 

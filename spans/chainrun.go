@@ -114,7 +114,15 @@ type chainRun struct {
 	id             []byte // as it was written
 	hash           uint32
 	spelling       spelling
+	anyCut         bool  // an attempt was cut
+	untimed        bool  // an attempt has no start
 	from, to, next int32 // next: -1 for none
+}
+
+// join takes over what another run tells of the whole chain, whichever came first.
+func (r *chainRun) join(o *chainRun) {
+	r.spelling = max(r.spelling, o.spelling)
+	r.anyCut, r.untimed = r.anyCut || o.anyCut, r.untimed || o.untimed
 }
 
 // group is that of the chain.

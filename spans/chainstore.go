@@ -96,7 +96,8 @@ func (s *ChainStore) Each(ctx context.Context, workers int, visit func(worker in
 	for w := range max(workers, 1) {
 		group.Go(func() {
 			r := all.reader(s.config)
-			if err := r.run(ctx, &next, func(c *Chain) error { return visit(w, c) }); err != nil {
+			r.worker, r.visit = w, visit
+			if err := r.run(ctx, &next); err != nil {
 				cancel(err)
 			}
 		})

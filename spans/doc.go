@@ -10,6 +10,9 @@
 //  4. Spans of traces go into an Assembler, which gives every Trace whole:
 //     parents and children linked, retries and cuts from below marked.
 //
+//  5. Lines of hop logs that name their chain go into a ChainStore, which gives every
+//     Chain whole: attempts sorted, what ran inside what, cuts from below marked.
+//
 // Hop names are dictionary-coded: the Dictionary lives as long as its Builder
 // and only ever grows, so an index once seen keeps its meaning. Trace ids are
 // never dictionary-coded: nearly every one is new.

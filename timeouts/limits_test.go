@@ -185,7 +185,7 @@ func tracesOf(calls ...call) *callgraph.Watch {
 	for i, c := range calls {
 		list = append(list, spans.Span{ID: spans.SpanID(i + 1), Parent: spans.SpanID(c.in), Start: c.start * ms, Duration: (c.end - c.start) * ms, Flags: spans.HasStart | spans.HasDuration})
 	}
-	w.Add(spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}}, []string{""}))
+	w.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}}, []string{""}))
 	return w
 }
 

@@ -134,14 +134,13 @@ type call struct {
 // requests gives n equal requests to a watch.
 func requests(n int, calls ...call) *callgraph.Watch {
 	w := callgraph.NewWatch(callgraph.Config{})
-	var hops []spans.Hop
-	var chain []spans.Attempt
+	chain := &spans.Chain{Timed: true}
 	for i, c := range calls {
-		hops = append(hops, spans.Hop{Name: c.name, Kind: kindOf(c.name)})
-		chain = append(chain, spans.Attempt{Hop: int32(i), Parent: int32(c.in - 1), Start: c.start * ms, Duration: (c.end - c.start) * ms, Timed: true})
+		chain.Hops = append(chain.Hops, spans.Hop{Name: c.name, Kind: kindOf(c.name)})
+		chain.Attempts = append(chain.Attempts, spans.Attempt{Hop: int32(i), Parent: int32(c.in - 1), Start: c.start * ms, Duration: (c.end - c.start) * ms, Timed: true})
 	}
 	for range n {
-		w.AddChain(hops, chain)
+		w.AddChain(chain)
 	}
 	return w
 }

@@ -173,3 +173,40 @@ func TestDriftIsWarnedOf(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// chainsThatAgree is a hop log without times: in every tenth chain all ten calls are
+// slow.
+func chainsThatAgree() string {
+	var b strings.Builder
+	for i := range 3000 {
+		ms := 10 + i%7
+		if i/10%10 == 0 {
+			ms = 900
+		}
+		fmt.Fprintf(&b, `{"chain_id":"c%d","hop":"a","duration_ms":%d,"truncated":false}`+"\n", i/10, ms)
+	}
+	return b.String()
+}
+
+// Limits that do not know of chains come with a warning, from the one command that
+// does not put them together.
+func TestQuantilesSaysThatItDoesNotSeeChains(t *testing.T) {
+	log := chainsThatAgree()
+	if a := dependentHops(t, log, "analyze", "--quantiles", "0.9")[0].Tail[0]; a.Effect == nil || *a.Effect < 9 {
+		t.Errorf("analyze: %+v", a)
+	}
+	for args, want := range map[string]int{
+		"quantiles": 1, "quantiles --jobs 3": 1, "analyze": 0, "timeouts": 0, "owner": 0, "quantiles --infer-nesting": 0, "quantiles --field span=chain_id": 0,
+	} {
+		for _, format := range []string{"json", "text"} {
+			out := must(t, log, append(strings.Fields(args), "--format", format)...)
+			if n := strings.Count(out, "'tailscope analyze' sees that"); n != want {
+				t.Errorf("%s as %s: said %d times, want %d", args, format, n, want)
+			}
+		}
+	}
+	without := must(t, strings.ReplaceAll(log, "chain_id", "other"), "quantiles", "--format", "json")
+	if strings.Contains(without, "chains_not_seen") {
+		t.Error("a log without chains is warned of")
+	}
+}

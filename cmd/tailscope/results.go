@@ -29,7 +29,7 @@ func (p *plan) results(f *found) *results {
 	r := &results{plan: p, found: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
 	describeTraces(&r.input, f, r.sampling)
 	r.input.Warnings = append(r.input.Warnings, f.notes...)
-	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(f)...)
+	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(r.input, f)...)
 	r.view = report.View{
 		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),

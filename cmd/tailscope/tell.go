@@ -63,8 +63,11 @@ func fieldList(fields map[string]string) string {
 }
 
 // inputWarnings are those that only the whole run can give.
-func (p *plan) inputWarnings(f *found) []note.Warning {
+func (p *plan) inputWarnings(in ingest.Summary, f *found) []note.Warning {
 	var list []note.Warning
+	if p.leavesChains(in) {
+		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
+	}
 	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
 		if !f.hops().Has(hop) {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
@@ -86,6 +89,17 @@ func (p *plan) inputWarnings(f *found) []note.Warning {
 		list = append(list, note.Warning{Code: "invalid_utf8", Text: note.Count(bad, "hop name is not UTF-8; its", "hop names are not UTF-8; their") + " bad bytes are shown as U+FFFD, so two names may look alike"})
 	}
 	return list
+}
+
+// leavesChains reports whether limits are shown that do not know of the chains which
+// a hop log names. Where lines are read as spans, traces tell the same.
+func (p *plan) leavesChains(in ingest.Summary) bool {
+	if !p.shows("hops") || p.runs("timeouts") || p.infer {
+		return false
+	}
+	return slices.ContainsFunc(in.Files, func(f ingest.FileSummary) bool {
+		return f.Fields[ingest.Trace.String()] != "" && f.Fields[ingest.SpanKey.String()] == ""
+	})
 }
 
 // nothingAccepted is a sentence in place of an empty table.
