@@ -170,7 +170,7 @@ func BenchmarkEstimates(b *testing.B) {
 			tails := o.Tails([]P{MustP("0.5"), MustP("0.9"), MustP("0.95"), MustP("0.99"), MustP("0.999")}, ninetyFive).Tails
 			b.Run(fmt.Sprintf("n=%d unit=%d", n, unit), func(b *testing.B) {
 				for b.Loop() {
-					o.Estimates(tails)
+					Estimates(o, tails)
 				}
 			})
 		}

@@ -45,7 +45,7 @@ func TestAnEffectLeavesTheEstimate(t *testing.T) {
 	o := Observed{Completed: Union{done}, CutAt: Union{cut}}
 	tails := o.Tails([]P{MustP("0.99")}, MustP("0.95"))
 	o.Widen(&tails, []Dependent{{Effect: Effect{Hundredths: 400, Sure: true}}}, MustP("0.95"))
-	if e := o.Estimates(tails.Tails)[0]; tails.Tails[0].Effective != 500 || e == nil || e.Bound == nil {
+	if e := Estimates(o, tails.Tails)[0]; tails.Tails[0].Effective != 500 || e == nil || e.Bound == nil {
 		t.Errorf("%+v, %+v", tails.Tails[0], e)
 	}
 }

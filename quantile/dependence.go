@@ -2,20 +2,6 @@ package quantile
 
 import "slices"
 
-// Dependence is what is known of how the attempts of a sample hang together.
-type Dependence struct {
-	Traces *Clusters
-	Blocks *Blocks // flushed
-	// CutFrom is the step from which on all attempts count as cut.
-	CutFrom Step
-}
-
-// Dependent is how attempts beyond one threshold hang together.
-type Dependent struct {
-	Effect Effect
-	Drift  *Drift // nil where the share beyond the threshold did not move
-}
-
 // Effects returns, for each quantile of t and then for the cut share, how the
 // attempts that were cut or lie beyond it hang together. The threshold is the step of
 // the ladder that has nearest to n-k attempts beyond it, k the quantile's
@@ -29,14 +15,14 @@ func (o Observed) Effects(t Tails, d Dependence) (tails []Dependent, cut Depende
 		want := t.N - t.Tails[i].Rank
 		var one Dependent
 		if s, near := b.nearest(b.candidates(&t.Tails[i]), want); near {
-			one = d.at(s, t.N, b.counts[s])
+			one = d.At(s, t.N, b.counts[s])
 		}
-		tails = append(tails, d.rare(one, b, t.N, want))
+		tails = append(tails, b.rare(one, d, t.N, want))
 	}
 	s := b.capped(CutStep)
-	cut = d.at(s, t.N, b.counts[s])
+	cut = d.At(s, t.N, b.counts[s])
 	if b.counts[s] > 0 {
-		cut = d.rare(cut, b, t.N, b.counts[s])
+		cut = b.rare(cut, d, t.N, b.counts[s])
 	}
 	return tails, cut
 }
@@ -47,27 +33,12 @@ const enoughBeyond = 20
 
 // rare puts the effect at the highest step with enough attempts beyond it for a
 // smaller one of few, if these are in the tail.
-func (d Dependence) rare(one Dependent, b beyondSteps, n, few uint64) Dependent {
+func (b beyondSteps) rare(one Dependent, d Dependence, n, few uint64) Dependent {
 	beyond := b.counts[b.enough]
 	if few < enoughBeyond && (beyond < 2*enoughBeyond || beyond <= n/10) {
-		one.Effect = one.Effect.larger(d.effect(b.enough, n, beyond))
+		one.Effect = one.Effect.Larger(d.Effect(b.enough, n, beyond))
 	}
 	return one
-}
-
-func (d Dependence) at(s Step, n, beyond uint64) Dependent {
-	return Dependent{d.effect(s, n, beyond), d.Blocks.drift(s)}
-}
-
-// effect is the larger of that by trace and that by time.
-func (d Dependence) effect(s Step, n, beyond uint64) Effect {
-	var byTrace Effect
-	if !d.Traces.Empty() {
-		byTrace = d.Traces.clustered(s, n, beyond).ofTraces()
-	}
-	byTime := d.Blocks.clustered(s).effect()
-	byTime.ByTime = byTime.Known()
-	return byTrace.larger(byTime)
 }
 
 // beyondSteps counts the attempts that were cut or lie in a step or above it.
@@ -92,7 +63,7 @@ func (o Observed) beyondSteps(t Tails, d Dependence) beyondSteps {
 			b.counts[s] = t.Cut
 			continue
 		}
-		below += completed.upTo(s.from() - 1)
+		below += completed.upTo(s.From() - 1)
 		b.counts[s] = t.N - below
 	}
 	return b
@@ -108,9 +79,9 @@ func (o Observed) enoughStep(t Tails) Step {
 	if !few || t.N < enoughBeyond || t.Cut >= enoughBeyond {
 		return CutStep
 	}
-	last := newInquiry(o.Completed, []uint64{t.N - enoughBeyond + 1})
-	answer(last)
-	return StepOf(last.values[0])
+	last := NewRankQuery(o.Completed, []uint64{t.N - enoughBeyond + 1})
+	Answer(last)
+	return StepOf(last.Values[0])
 }
 
 // capped returns the step that tells the same attempts apart: from top on all are

@@ -46,8 +46,8 @@ func (e Effect) Size(n uint64) uint64 {
 	return max(1, size)
 }
 
-// larger returns the effect that says more: a sure one before one that is not.
-func (e Effect) larger(o Effect) Effect {
+// Larger returns the effect that says more: a sure one before one that is not.
+func (e Effect) Larger(o Effect) Effect {
 	if o.Sure != e.Sure {
 		if o.Sure {
 			return o

@@ -136,7 +136,7 @@ func TestSizeCountsOnlyWhatIsSureAndLarge(t *testing.T) {
 func TestASureEffectGoesBeforeALargerOne(t *testing.T) {
 	sure, large, small := Effect{Hundredths: 160, Sure: true}, Effect{Hundredths: 210}, Effect{Hundredths: 110}
 	for _, c := range [][3]Effect{{sure, large, sure}, {large, sure, sure}, {large, small, large}, {small, large, large}, {Effect{}, small, small}} {
-		if got := c[0].larger(c[1]); got != c[2] {
+		if got := c[0].Larger(c[1]); got != c[2] {
 			t.Errorf("of %+v and %+v: %+v", c[0], c[1], got)
 		}
 	}

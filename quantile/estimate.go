@@ -52,7 +52,7 @@ func (e *Estimate) Passed() bool {
 // Bound the largest of the three models' bounds; neither is below the value that
 // the data prove. Cuts stand at their censoring time if it is known, else at
 // their recorded duration.
-func (o Observed) Estimates(tails []Tail) []*Estimate {
+func Estimates(o Observed, tails []Tail) []*Estimate {
 	estimates := make([]*Estimate, len(tails))
 	var s *study
 	for i, q := range tails {
@@ -86,14 +86,14 @@ type model struct {
 }
 
 func newStudy(o Observed) *study {
-	e := exceed(o.Completed, o.cuts())
+	e := exceed(o.Completed, o.Cuts())
 	s := &study{Observed: o, censoring: censoringOf(o, e.slowest)}
 	s.enough = judge(EnoughExceedances, float64(e.k))
 	if !s.enough.Passed {
 		return s
 	}
 	s.pareto = fitPareto(e)
-	g := goodnessOf(s.pareto, o.Completed, o.cuts())
+	g := goodnessOf(s.pareto, o.Completed, o.Cuts())
 	s.xi = s.pareto.shape()
 	if s.groups == 1 {
 		s.a2 = finite(g.andersonDarling(s.pareto.beyond(1, 0)))
@@ -130,7 +130,7 @@ func (s *study) models() []model {
 		return s.others
 	}
 	s.others = []model{{Pareto, s.pareto.quantile, s.pareto.bound}, {name: Weibull}, {name: Lognormal}}
-	if w, ok := wholeOf(s.Completed, s.cuts()); ok {
+	if w, ok := wholeOf(s.Completed, s.Cuts()); ok {
 		weibull, lognormal := fitWeibull(w), fitLognormal(w)
 		s.others[1] = model{Weibull, weibull.quantile, weibull.bound}
 		s.others[2] = model{Lognormal, lognormal.quantile, lognormal.bound}

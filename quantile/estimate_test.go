@@ -29,7 +29,7 @@ func estimatesOf(o Observed, ps ...string) []*Estimate {
 	for _, p := range ps {
 		list = append(list, MustP(p))
 	}
-	return o.Estimates(o.Tails(list, ninetyFive).Tails)
+	return Estimates(o, o.Tails(list, ninetyFive).Tails)
 }
 
 func TestGatesOfTheGoldenCases(t *testing.T) {

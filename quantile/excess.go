@@ -51,12 +51,12 @@ func exceed(completed, cut Union) exceedances {
 		return e
 	}
 	m := thresholdSize(e.n, cut.N())
-	ends := newInquiry(append(append(Union(nil), completed...), cut...), []uint64{max(1, e.n-m), e.n})
-	last := newInquiry(completed, []uint64{completed.N()})
-	answer(ends, last)
-	e.threshold, e.largest = ends.values[0], ends.values[1]-ends.values[0]
+	ends := NewRankQuery(append(append(Union(nil), completed...), cut...), []uint64{max(1, e.n-m), e.n})
+	last := NewRankQuery(completed, []uint64{completed.N()})
+	Answer(ends, last)
+	e.threshold, e.largest = ends.Values[0], ends.Values[1]-ends.Values[0]
 	if completed.N() > 0 {
-		e.slowest = last.values[0]
+		e.slowest = last.Values[0]
 	}
 	if e.largest == 0 {
 		return e

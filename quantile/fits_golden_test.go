@@ -68,7 +68,7 @@ func TestParetoFitsEqualTheGoldenOnes(t *testing.T) {
 		}
 		f := fitPareto(e)
 		near(t, "xi", f.shape(), w.Xi, 1e-5)
-		near(t, "sigma", f.scale()/1e9, w.Sigma, 1e-5)
+		near(t, "sigma", f.sigma(f.s)*float64(f.largest)/1e9, w.Sigma, 1e-5)
 		for i, p := range w.P {
 			if w.Values[i] == nil {
 				continue

@@ -56,14 +56,14 @@ type censoring struct {
 // far apart as those of one wall may be, however they lie between, are one group:
 // a single late one is no wall of its own.
 func censoringOf(o Observed, slowest int64) censoring {
-	cuts := o.cuts()
+	cuts := o.Cuts()
 	c := censoring{n: o.Completed.N() + cuts.N(), cut: cuts.N(), slowest: slowest}
 	var first, last int64
 	for v := range cuts.All() {
 		if c.groups == 0 {
 			c.wall = v
 		}
-		if c.groups == 0 || tooWide(first, v) {
+		if c.groups == 0 || TooWide(first, v) {
 			c.groups++
 			first = v
 		}
@@ -72,7 +72,7 @@ func censoringOf(o Observed, slowest int64) censoring {
 	if o.CutAt.N() > 0 {
 		c.wall = largestOf(o.CutAt)
 	}
-	if c.groups > 0 && apart(last, slowest) {
+	if c.groups > 0 && Apart(last, slowest) {
 		c.groups++
 	}
 	return c
@@ -80,9 +80,9 @@ func censoringOf(o Observed, slowest int64) censoring {
 
 // largestOf returns the largest of some values.
 func largestOf(u Union) int64 {
-	last := newInquiry(u, []uint64{u.N()})
-	answer(last)
-	return last.values[0]
+	last := NewRankQuery(u, []uint64{u.N()})
+	Answer(last)
+	return last.Values[0]
 }
 
 // nearWall judges the gap between the wall and the slowest completed value.
@@ -98,6 +98,6 @@ func (c censoring) nearWall() Judgement {
 
 // tooFar judges how far beyond the wall a quantile may lie.
 func (c censoring) tooFar(p P) Judgement {
-	den := p.denominator()
-	return judge(NotTooFar, float64(c.cut)*float64(den)/(float64(c.n)*float64(den-p.num)))
+	num, den := p.Fraction()
+	return judge(NotTooFar, float64(c.cut)*float64(den)/(float64(c.n)*float64(den-num)))
 }

@@ -13,11 +13,12 @@ type goodness struct {
 // goodnessOf walks over the exceedances once more, value by value.
 func goodnessOf(f *paretoFit, completed, cut Union) *goodness {
 	g := &goodness{n: float64(f.k + f.c)}
-	c := newCurveBeyond(completed, cut, f.threshold)
-	for before := 1.0; c.step(); before = c.now.Survival {
-		beyond := f.beyond(f.scaled(c.now.Time))
-		g.distance = max(g.distance, math.Abs(before-beyond), math.Abs(c.now.Survival-beyond))
-		g.complete(float64(c.now.Completed), beyond)
+	before := 1.0
+	for now := range KMBeyond(completed, cut, f.threshold) {
+		beyond := f.beyond(f.scaled(now.Time))
+		g.distance = max(g.distance, math.Abs(before-beyond), math.Abs(now.Survival-beyond))
+		g.complete(float64(now.Completed), beyond)
+		before = now.Survival
 	}
 	return g
 }

@@ -153,7 +153,11 @@ func TestKMQuantilesEqualThoseReadStepByStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completed, _ := mixedUnion(t)
 		cut, _ := mixedUnion(t)
-		got, want := kmQuantiles(completed, cut, ps), kmByStep(completed, cut, ps)
+		var got []*int64
+		for _, q := range (Observed{Completed: completed, CutAt: cut}).Tails(ps, MustP("1")).Tails {
+			got = append(got, q.KM)
+		}
+		want := kmByStep(completed, cut, ps)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}
@@ -164,7 +168,7 @@ func TestKMQuantilesEqualThoseReadStepByStep(t *testing.T) {
 func kmByStep(completed, cut Union, ps []P) []*int64 {
 	found := make([]*int64, len(ps))
 	done, cuts, total := uint64(0), uint64(0), completed.N()+cut.N()
-	for s := range KaplanMeier(completed, cut) {
+	for s := range KMBeyond(completed, cut, -1) {
 		done += s.Completed
 		for i, p := range ps {
 			reached := s.Survival <= p.Beyond()*reachedTolerance
@@ -222,11 +226,7 @@ func tailsOf(done, known, unknown multiset, ps []P) []int64 {
 	if len(done)+len(known) == 0 {
 		return make([]int64, len(ps))
 	}
-	pick := pickerOf(total, ps)
-	for _, one := range proved.tallies() {
-		pick.feed(one.value, one.count)
-	}
-	return pick.values
+	return valuesAt(proved.tallies(), total, ps)
 }
 
 func TestPageCountsBeyondAByte(t *testing.T) {

@@ -26,8 +26,8 @@ func StepOf(ns int64) Step {
 	return Step((e+1)<<fineBits | int(v>>e)&(1<<fineBits-1))
 }
 
-// from returns the shortest duration of the step, in ns.
-func (s Step) from() int64 {
+// From returns the shortest duration of the step, in ns.
+func (s Step) From() int64 {
 	if s < 1<<fineBits {
 		return int64(s)
 	}

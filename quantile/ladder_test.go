@@ -13,10 +13,10 @@ func TestStepsFollowEachOther(t *testing.T) {
 		t.Fatalf("last step %d", last)
 	}
 	for s := Step(0); s <= last; s++ {
-		if got := StepOf(s.from()); got != s {
+		if got := StepOf(s.From()); got != s {
 			t.Fatalf("step %d begins in step %d", s, got)
 		}
-		if s > 0 && StepOf(s.from()-1) != s-1 {
+		if s > 0 && StepOf(s.From()-1) != s-1 {
 			t.Fatalf("step %d begins late", s)
 		}
 	}
@@ -25,7 +25,7 @@ func TestStepsFollowEachOther(t *testing.T) {
 func TestStepsAreOfOneWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ns := rapid.Int64Range(16, math.MaxInt64/2).Draw(t, "ns")
-		from, next := StepOf(ns).from(), (StepOf(ns) + 1).from()
+		from, next := StepOf(ns).From(), (StepOf(ns) + 1).From()
 		if from > ns || next <= ns || float64(next) > 1.0626*float64(from) {
 			t.Fatalf("%d in %d..%d", ns, from, next)
 		}

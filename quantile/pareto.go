@@ -80,9 +80,8 @@ func (f *paretoFit) sigma(s float64) float64 {
 
 func (f *paretoFit) xi(s float64) float64 { return f.sigma(s) * math.Expm1(s) }
 
-// shape and scale are xi, and sigma in ns.
+// shape is xi.
 func (f *paretoFit) shape() float64 { return f.xi(f.s) }
-func (f *paretoFit) scale() float64 { return f.sigma(f.s) * float64(f.largest) }
 
 // beyond returns the share of the exceedances that lie above a scaled excess,
 // rest being one less that.

@@ -209,7 +209,7 @@ func useAll(t *testing.T, s *Sample) {
 	}
 	for _, o := range []Observed{{Completed: u, CutSeen: Union{sampleOf(7e8)}}, {Completed: u, CutAt: u}, {Completed: Union{sampleOf(7e8)}, CutAt: u}} {
 		tails := o.Tails(half, sure)
-		o.Estimates(tails.Tails)
+		Estimates(o, tails.Tails)
 	}
 	Summarize(u, half)
 	InferWalls(u, u)

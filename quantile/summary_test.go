@@ -95,18 +95,19 @@ func summaryOf(values []tally, ps []P) Summary {
 		s.N += t.count
 		s.Sum.add(t.value, t.count)
 	}
-	pick := pickerOf(s.N, ps)
-	for _, t := range values {
-		pick.feed(t.value, t.count)
-	}
-	s.Mean, s.Quantiles = s.Sum.mean(s.N), pick.values
+	s.Mean, s.Quantiles = s.Sum.mean(s.N), valuesAt(values, s.N, ps)
 	return s
 }
 
-func pickerOf(n uint64, ps []P) picker {
-	ranks := make([]uint64, len(ps))
-	for i, p := range ps {
-		ranks[i] = p.Rank(n)
+// valuesAt returns the nearest ranks of n values.
+func valuesAt(values []tally, n uint64, ps []P) (list []int64) {
+	for _, p := range ps {
+		seen, i := values[0].count, 0
+		for seen < p.Rank(n) {
+			i++
+			seen += values[i].count
+		}
+		list = append(list, values[i].value)
 	}
-	return newPicker(ranks)
+	return list
 }

@@ -112,7 +112,7 @@ func newWeighing(classes []Class) *weighing {
 	}
 	weights, counts := make([]float64, len(classes)), make([]uint64, len(classes))
 	for i, c := range classes {
-		weights[i], counts[i] = c.Weight, c.Completed.N()+c.cuts().N()
+		weights[i], counts[i] = c.Weight, c.Completed.N()+c.Cuts().N()
 	}
 	l.units = unitsOf(weights)
 	l.effective = effective(l.units, counts)
@@ -135,8 +135,8 @@ func combined(classes []Class) Observed {
 
 // weigh adds the weights of one class.
 func (l *weighing) weigh(o Observed, unit int64) {
-	l.total.add(unit, o.Completed.N()+o.cuts().N())
-	l.cut.add(unit, o.cuts().N())
+	l.total.add(unit, o.Completed.N()+o.Cuts().N())
+	l.cut.add(unit, o.Cuts().N())
 	l.unseen.add(unit, o.CutSeen.N())
 	l.below.add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
 }
@@ -159,7 +159,7 @@ func (l *weighing) judge(q *Tail) asked {
 	if !l.answerable {
 		return asked{}
 	}
-	target := l.total.portion(q.P.num, q.P.denominator())
+	target := l.total.portion(q.P.Fraction())
 	q.Status = AtLeast
 	if target.atMost(l.below) {
 		q.Status = Exact
@@ -208,30 +208,24 @@ func (a asked) fill(q *Tail, last int64) {
 	}
 }
 
-// known is the feed of a class's known values.
-type known struct {
-	joint
-	unit int64
-}
-
 // read answers all questions in one walk over the known values, which ends at
 // the largest target.
 func (l *weighing) read() {
 	slices.SortStableFunc(l.questions, func(a, b question) int {
 		return cmp.Or(cmp.Compare(a.target.Hi, b.target.Hi), cmp.Compare(a.target.Lo, b.target.Lo))
 	})
-	w := l.walk()
 	var before, count uint64 // attempts below value, and up to it
 	var reached Sum
-	for value := int64(-1); len(l.questions) > 0 && len(w.heads) > 0; w.advance() {
-		top := &w.heads[0]
-		if top.value != value {
-			value, before = top.value, count
+	value := int64(-1)
+	Interleave(l.known(), func(v int64, n uint64, class int) bool {
+		if v != value {
+			value, before = v, count
 		}
-		count += top.count
-		reached.add(top.from.(*known).unit, top.count)
+		count += n
+		reached.add(l.units[class], n)
 		l.answer(reached, reading{value, before})
-	}
+		return len(l.questions) > 0
+	})
 }
 
 // answer gives the reading to all questions that have been reached.
@@ -243,10 +237,10 @@ func (l *weighing) answer(reached Sum, r reading) {
 	}
 }
 
-func (l *weighing) walk() *walker {
-	var classes []*known
-	for i, c := range l.classes {
-		classes = append(classes, &known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
+// known are the known values of each class.
+func (l *weighing) known() (values []Union) {
+	for _, c := range l.classes {
+		values = append(values, append(append(Union(nil), c.Completed...), c.CutAt...))
 	}
-	return newWalker(classes)
+	return values
 }

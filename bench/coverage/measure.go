@@ -124,7 +124,7 @@ func (r *row) hop(o quantile.Observed, traces *quantile.Clusters, certified []li
 		o.Widen(&all, effects, confidence)
 	}
 	tails := all.Tails
-	estimates := o.Estimates(tails)
+	estimates := quantile.Estimates(o, tails)
 	for i, q := range tails {
 		truth := int64(r.quantile(q.P.Float()) * second)
 		certified[i].count(q.Upper, truth)
