@@ -4,20 +4,22 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // simulated draws traces of so many calls each, whose latent durations are
 // correlated within the trace.
-func simulated(r *rand.Rand, traces, calls int, correlation float64) (Observed, Dependence) {
+func simulated(r *rand.Rand, traces, calls int, correlation float64) (Observed, depend.Dependence) {
 	done := new(Sample)
-	d := Dependence{Traces: new(Clusters), Blocks: NewWindow().New(), CutFrom: CutStep}
+	d := depend.Dependence{Traces: new(depend.Clusters), Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
 	for range traces {
 		shared := math.Sqrt(correlation) * r.NormFloat64()
-		var steps []Step
+		var steps []depend.LogBucket
 		for range calls {
 			ns := int64(1e8 * math.Exp(shared+math.Sqrt(1-correlation)*r.NormFloat64()))
 			done.Add(ns)
-			steps = append(steps, StepOf(ns))
+			steps = append(steps, depend.LogBucketOf(ns))
 		}
 		if calls > 1 {
 			d.Traces.Add(steps)
@@ -91,5 +93,21 @@ func TestCoverageWhereFewLieBeyond(t *testing.T) {
 				t.Error("want at most .88 without and at least .91 with it")
 			}
 		})
+	}
+}
+
+// Independent attempts, in clusters all the same, have an effect of about 1.
+func TestIndependentAttemptsHaveNoEffect(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	o, d := simulated(r, 2000, 5, 0)
+	tails := o.Tails(weightedPs, ninetyFive)
+	effects, _ := o.Effects(tails, d)
+	for i, e := range effects {
+		if e.Effect.Known() && e.Effect.Float() > 1.2 || e.Effect.Counts() {
+			t.Errorf("%s: %+v", weightedPs[i].Label(), e.Effect)
+		}
+	}
+	if !effects[2].Effect.Known() || !effects[4].Effect.Known() {
+		t.Errorf("%+v", effects)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailscope/tailscope/internal/durationtest"
 )
 
 // golden is one case of testdata: the durations of a hop and what R's
@@ -207,7 +208,7 @@ func TestKaplanMeierQuantilesEqualTheGoldenOnes(t *testing.T) {
 
 func TestOrderStatisticLimitsEqualTheGoldenOnes(t *testing.T) {
 	eachGolden(t, func(t *testing.T, g golden) {
-		all := oracleOf(expand(Union{g.completed, g.cut}))
+		all := durationtest.OracleOf(expand(Union{g.completed, g.cut}))
 		for _, o := range g.OrderStatUpper {
 			confidence := number(1 - float64(o.Alpha)).p()
 			for i, n := range o.P {

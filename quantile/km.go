@@ -3,6 +3,8 @@ package quantile
 import (
 	"iter"
 	"math"
+
+	"github.com/tailscope/tailscope/quantile/runs"
 )
 
 // reachedTolerance absorbs the rounding of a product of survival ratios, so
@@ -66,21 +68,22 @@ type curve struct {
 
 // stream is a walk with its next value in view.
 type stream struct {
-	tally
-	more bool
-	walk joint
+	value int64
+	count uint64
+	more  bool
+	walk  runs.Cursor
 }
 
 // newStream begins behind the values up to a limit, of which it returns the
 // number.
 func newStream(u Union, behind int64) (s stream, passed uint64) {
-	s.walk = u.walk()
-	passed = s.walk.upTo(behind)
+	s.walk = u.Cursor()
+	passed = s.walk.UpTo(behind)
 	s.advance()
 	return s, passed
 }
 
-func (s *stream) advance() { s.value, s.count, s.more = s.walk.next() }
+func (s *stream) advance() { s.value, s.count, s.more = s.walk.Next() }
 
 // take returns the count at time t and moves past it.
 func (s *stream) take(t int64) uint64 {
@@ -132,20 +135,20 @@ func (c *curve) step() bool {
 // fallen to 1-p; 0 where it never does. Between two cuts it falls with each completed
 // value whatever that is, so only their numbers matter. It goes on after the first of
 // the values, so many that are none of them longer than the first cut.
-func kmRanksFrom(below uint64, completed joint, n uint64, cut Union, ps []P) []uint64 {
+func kmRanksFrom(below uint64, completed runs.Cursor, n uint64, cut Union, ps []P) []uint64 {
 	total := n + cut.N()
 	f := &fall{survival: survivalOf(total), total: total, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
 	f.complete(below)
 	if total > n {
-		f.throughCuts(completed, cut.walk())
+		f.throughCuts(completed, cut.Cursor())
 	}
 	f.complete(n - f.done)
 	return f.ranks
 }
 
-func (f *fall) throughCuts(completed, cuts joint) {
-	for t, k, ok := cuts.next(); ok && f.missing > 0; t, k, ok = cuts.next() {
-		f.complete(completed.upTo(t))
+func (f *fall) throughCuts(completed, cuts runs.Cursor) {
+	for t, k, ok := cuts.Next(); ok && f.missing > 0; t, k, ok = cuts.Next() {
+		f.complete(completed.UpTo(t))
 		f.cut(k)
 		f.wasCut = true
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
 
@@ -35,7 +36,7 @@ func TestWithoutCutsTheQuantileIsTheNearestRank(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 300).Draw(t, "values")
 		i := rapid.IntRange(0, 1000).Draw(t, "p")
 		got, ok := kmOf(Union{sampleOf(values...)}, nil, perMille(i))
-		if want := oracleOf(values).quantile(i); !ok || got != want {
+		if want := durationtest.OracleOf(values).Quantile(i); !ok || got != want {
 			t.Fatalf("p=%d/1000: %d %v, want %d", i, got, ok, want)
 		}
 	})
@@ -52,11 +53,11 @@ func simpleKM(completed, cut []int64) (times []int64, survival []float64) {
 		}
 		return n
 	}
-	for _, t := range oracleOf(append(append([]int64(nil), completed...), cut...)).tallies() {
-		d := count(completed, t.value)
+	for _, t := range durationtest.OracleOf(append(append([]int64(nil), completed...), cut...)).Tallies() {
+		d := count(completed, t.Value)
 		s *= (risk - d) / risk
-		risk -= d + count(cut, t.value)
-		times, survival = append(times, t.value), append(survival, s)
+		risk -= d + count(cut, t.Value)
+		times, survival = append(times, t.Value), append(survival, s)
 	}
 	return times, survival
 }

@@ -1,5 +1,7 @@
 package quantile
 
+import "github.com/tailscope/tailscope/quantile/runs"
+
 // Summary describes a sample; durations are in nanoseconds. All fields are
 // zero when N is 0.
 type Summary struct {
@@ -16,13 +18,13 @@ func Summarize(u Union, ps []P) Summary { return SummarizeEach([]Union{u}, ps)[0
 // over all of them.
 func SummarizeEach(unions []Union, ps []P) []Summary {
 	summaries := make([]Summary, len(unions))
-	var queries []*RankQuery
+	var queries []*runs.RankQuery
 	for i, u := range unions {
 		if summaries[i].N = u.N(); summaries[i].N > 0 {
-			queries = append(queries, NewRankQuery(u, ranksOf(summaries[i].N, ps)))
+			queries = append(queries, runs.NewRankQuery(u, ranksOf(summaries[i].N, ps)))
 		}
 	}
-	Answer(queries...)
+	runs.Answer(queries...)
 	for i := range summaries {
 		if summaries[i].N > 0 {
 			summaries[i].fill(queries[0])
@@ -41,8 +43,8 @@ func ranksOf(n uint64, ps []P) []uint64 {
 	return ranks
 }
 
-func (s *Summary) fill(from *RankQuery) {
+func (s *Summary) fill(from *runs.RankQuery) {
 	values := from.Values
 	s.Min, s.Max, s.Quantiles = values[0], values[1], values[2:]
-	s.Sum, s.Mean = from.Sum, from.Sum.mean(s.N)
+	s.Sum, s.Mean = from.Sum, from.Sum.Mean(s.N)
 }

@@ -23,13 +23,13 @@ type Wall struct {
 // no wall, and nor do cuts at 0. The walls ascend.
 func InferWalls(completed, ownCuts Union) []Wall {
 	var walls []Wall
-	done := completed.walk()
+	done := completed.Cursor()
 	for group := range clusters(ownCuts) {
 		if !group.isWall() {
 			continue
 		}
-		done.upTo(group.To)
-		group.From = done.largest()
+		done.UpTo(group.To)
+		group.From = done.Largest()
 		walls = append(walls, group)
 	}
 	return walls

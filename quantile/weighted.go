@@ -3,6 +3,9 @@ package quantile
 import (
 	"cmp"
 	"slices"
+
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/runs"
 )
 
 // Class is what is known of those first attempts of a hop that each stand for
@@ -39,12 +42,12 @@ type WeightedTails struct {
 // share are those of Clopper and Pearson for n_eff attempts, the count rounded
 // away from the share on both sides.
 func TailsByWeight(classes []Class, ps []P, confidence P) WeightedTails {
-	return WidenedByWeight(classes, ps, confidence, make([]Dependent, len(ps)), Dependent{})
+	return WidenedByWeight(classes, ps, confidence, make([]depend.Dependent, len(ps)), depend.Dependent{})
 }
 
 // WidenedByWeight is TailsByWeight with limits of n_eff over the design effects of
 // the quantiles, and of the cut share.
-func WidenedByWeight(classes []Class, ps []P, confidence P, effects []Dependent, cut Dependent) WeightedTails {
+func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dependent, cut depend.Dependent) WeightedTails {
 	l := newWeighing(classes)
 	t := WeightedTails{Tails: l.tails, Effective: l.effective, CutUpper: 1}
 	l.shares(&t, confidence, cut.Effect.Size(l.effective))
@@ -135,10 +138,10 @@ func combined(classes []Class) Observed {
 
 // weigh adds the weights of one class.
 func (l *weighing) weigh(o Observed, unit int64) {
-	l.total.add(unit, o.Completed.N()+o.Cuts().N())
-	l.cut.add(unit, o.Cuts().N())
-	l.unseen.add(unit, o.CutSeen.N())
-	l.below.add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
+	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
+	l.cut.Add(unit, o.Cuts().N())
+	l.unseen.Add(unit, o.CutSeen.N())
+	l.below.Add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
 }
 
 // shares fills what is said of the cut share, with the limits of size attempts.
@@ -146,11 +149,11 @@ func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
 	if l.tails.N == 0 {
 		return
 	}
-	t.CutShare = l.cut.share(l.total)
-	down, up := l.cut.outOf(l.total, size)
+	t.CutShare = l.cut.Share(l.total)
+	down, up := l.cut.OutOf(l.total, size)
 	t.CutLower, _ = ClopperPearson(down, size, confidence)
 	_, t.CutUpper = ClopperPearson(up, size, confidence)
-	_, beyond := l.total.minus(l.below).outOf(l.total, size)
+	_, beyond := l.total.Minus(l.below).OutOf(l.total, size)
 	t.Certifiable = HighestCertifiable(beyond, size, confidence)
 }
 
@@ -159,19 +162,19 @@ func (l *weighing) judge(q *Tail) asked {
 	if !l.answerable {
 		return asked{}
 	}
-	target := l.total.portion(q.P.Fraction())
+	target := l.total.Portion(q.P.Fraction())
 	q.Status = AtLeast
-	if target.atMost(l.below) {
+	if target.AtMost(l.below) {
 		q.Status = Exact
 	}
 	a := asked{value: l.ask(target, new(reading))}
 	if q.LowerRank > 0 {
-		a.lower = l.ask(l.total.after(q.LowerRank-1, q.Effective), new(reading))
+		a.lower = l.ask(l.total.After(q.LowerRank-1, q.Effective), new(reading))
 	}
 	if q.UpperRank > q.Effective {
 		return a
 	}
-	if at := l.total.portion(q.UpperRank, q.Effective); at.atMost(l.below) {
+	if at := l.total.Portion(q.UpperRank, q.Effective); at.AtMost(l.below) {
 		a.upper = l.ask(at, new(reading))
 	}
 	return a
@@ -180,14 +183,14 @@ func (l *weighing) judge(q *Tail) asked {
 // ask has read fill in the value at which the cumulative weight reaches target.
 func (l *weighing) ask(target Sum, into *reading) *reading {
 	q := question{target: target, into: into}
-	beyond := l.below.plus(l.unseen)
+	beyond := l.below.Plus(l.unseen)
 	switch {
-	case target.atMost(l.below):
-	case target.atMost(beyond):
+	case target.AtMost(l.below):
+	case target.AtMost(beyond):
 		*into = reading{l.floor, l.tails.Below}
 		return into
 	default:
-		q.target, q.skip = target.minus(l.unseen), l.unseenCount
+		q.target, q.skip = target.Minus(l.unseen), l.unseenCount
 	}
 	l.questions = append(l.questions, q)
 	return into
@@ -217,12 +220,12 @@ func (l *weighing) read() {
 	var before, count uint64 // attempts below value, and up to it
 	var reached Sum
 	value := int64(-1)
-	Interleave(l.known(), func(v int64, n uint64, class int) bool {
+	runs.Interleave(l.known(), func(v int64, n uint64, class int) bool {
 		if v != value {
 			value, before = v, count
 		}
 		count += n
-		reached.add(l.units[class], n)
+		reached.Add(l.units[class], n)
 		l.answer(reached, reading{value, before})
 		return len(l.questions) > 0
 	})
@@ -230,7 +233,7 @@ func (l *weighing) read() {
 
 // answer gives the reading to all questions that have been reached.
 func (l *weighing) answer(reached Sum, r reading) {
-	for len(l.questions) > 0 && l.questions[0].target.atMost(reached) {
+	for len(l.questions) > 0 && l.questions[0].target.AtMost(reached) {
 		q := l.questions[0]
 		*q.into = reading{r.value, r.before + q.skip}
 		l.questions = l.questions[1:]

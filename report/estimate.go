@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 )
 
 // beyondWall says what else is known or guessed of a value that the wall hides:
@@ -55,7 +56,7 @@ func estimateNote(t *buckets.Tail) string {
 		rounded(*e.Value), len(e.Models), rounded(*e.Bound), gateFigure(e.F))
 }
 
-func failing(e *quantile.Estimate, label string) (reasons []string) {
+func failing(e *fit.Estimate, label string) (reasons []string) {
 	for _, j := range e.Gates {
 		if !j.Passed {
 			reasons = append(reasons, fmt.Sprintf("%s (gate %d: %s)", gateText(j, label), j.Gate, gateLimit(j)))
@@ -64,21 +65,21 @@ func failing(e *quantile.Estimate, label string) (reasons []string) {
 	return reasons
 }
 
-func gateText(j quantile.Judgement, label string) string {
+func gateText(j fit.Judgement, label string) string {
 	f := gateFigure(j.Figure)
 	switch j.Gate {
-	case quantile.EnoughExceedances:
+	case fit.EnoughExceedances:
 		return "only " + f + " completed attempts in its tail"
-	case quantile.NotTooFar:
+	case fit.NotTooFar:
 		if math.IsInf(j.Figure, 0) {
 			return "no attempt lies beyond " + label
 		}
 		return "attempts cut are " + f + " times those beyond " + label
-	case quantile.FiniteMean:
+	case fit.FiniteMean:
 		return "the fitted tail is too heavy, ξ " + f
-	case quantile.FitsBelow:
+	case fit.FitsBelow:
 		return "the fitted tail does not follow the data, KS " + f
-	case quantile.SeenNearWall:
+	case fit.SeenNearWall:
 		if math.IsInf(j.Figure, 0) {
 			return "no completed attempt took any time"
 		}
@@ -87,14 +88,14 @@ func gateText(j quantile.Judgement, label string) string {
 	return "signs of " + f + " walls"
 }
 
-func gateLimit(j quantile.Judgement) string {
+func gateLimit(j fit.Judgement) string {
 	limit := gateFigure(j.Limit)
 	switch j.Gate {
-	case quantile.EnoughExceedances:
+	case fit.EnoughExceedances:
 		return "at least " + limit
-	case quantile.NotTooFar:
+	case fit.NotTooFar:
 		return "at most " + limit
-	case quantile.OneWall:
+	case fit.OneWall:
 		return "only " + limit
 	}
 	return "below " + limit
@@ -129,20 +130,20 @@ type jsonModel struct {
 }
 
 type jsonGate struct {
-	Gate   quantile.Gate `json:"gate"`
-	Figure *float64      `json:"figure"`
-	Limit  float64       `json:"limit"`
-	Passed bool          `json:"passed"`
+	Gate   fit.Gate `json:"gate"`
+	Figure *float64 `json:"figure"`
+	Limit  float64  `json:"limit"`
+	Passed bool     `json:"passed"`
 }
 
-func estimateJSON(e *quantile.Estimate) *jsonEstimate {
+func estimateJSON(e *fit.Estimate) *jsonEstimate {
 	if e == nil {
 		return nil
 	}
 	j := &jsonEstimate{
-		Value: e.Value, Bound: e.Bound, F: sixDigits(e.F), Condition: quantile.Condition,
-		Models: list(e.Models, func(m quantile.Model) jsonModel { return jsonModel(m) }),
-		Gates: list(e.Gates, func(g quantile.Judgement) jsonGate {
+		Value: e.Value, Bound: e.Bound, F: sixDigits(e.F), Condition: fit.Condition,
+		Models: list(e.Models, func(m fit.Model) jsonModel { return jsonModel(m) }),
+		Gates: list(e.Gates, func(g fit.Judgement) jsonGate {
 			return jsonGate{g.Gate, sixDigits(g.Figure), g.Limit, g.Passed}
 		}),
 	}

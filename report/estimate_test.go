@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -79,7 +81,7 @@ func TestFiguresHaveThreeDigits(t *testing.T) {
 	if got := sixDigits(.13524946789); *got != .135249 {
 		t.Errorf("%v", *got)
 	}
-	if quantile.Condition == conditioned {
+	if fit.Condition == conditioned {
 		t.Error("JSON has the longer sentence")
 	}
 }
@@ -91,7 +93,7 @@ func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 	if got := canaryText(c); !strings.HasSuffix(got, alone) {
 		t.Errorf("independent: %q", got)
 	}
-	c.Effect = quantile.Effect{Hundredths: 792, Sure: true}
+	c.Effect = depend.Effect{Hundredths: 792, Sure: true}
 	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want at its end %q", got, want)
 	}

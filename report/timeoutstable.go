@@ -9,7 +9,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/ratio"
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -151,7 +151,7 @@ func canaryText(c *timeouts.Canary) string {
 
 // together says that a canary of attempts that come together must be larger; by how
 // much depends on how many of a trace or a minute are in it.
-func together(e quantile.Effect) string {
+func together(e depend.Effect) string {
 	if !e.Known() {
 		return ""
 	}

@@ -19,20 +19,23 @@ const module = "github.com/tailscope/tailscope"
 // table says which packages of this module each package may import. All may
 // import internal packages, and internal packages import none of these.
 var table = map[string][]string{
-	"quantile":           {},
+	"quantile/runs":      {},
+	"quantile/depend":    {"quantile/runs"},
+	"quantile":           {"quantile/runs", "quantile/depend"},
+	"quantile/fit":       {"quantile", "quantile/runs", "quantile/depend"},
 	"spans":              {},
 	"ingest":             {"spans"},
-	"buckets":            {"spans", "quantile"},
+	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets"},
 	"attribution":        {"spans", "quantile", "buckets"},
 	"retries":            {"spans", "quantile", "buckets"},
 	"callgraph":          {"spans", "quantile"},
-	"timeouts":           {"spans", "quantile", "buckets", "retries", "callgraph"},
-	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries", "timeouts"},
+	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph"},
+	"report":             {"ingest", "spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
-	"bench/coverage":     {"quantile", "bench/page"},
+	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
 	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
