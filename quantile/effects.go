@@ -8,11 +8,10 @@ import (
 )
 
 // Effects returns, for each quantile of t and then for the cut share, how the
-// attempts that were cut or lie beyond it hang together. The threshold is the step of
-// the ladder that has nearest to n-k attempts beyond it, k the quantile's
-// rank; where all steps are far from that, as many attempts took the same time,
-// nothing is known. Where fewer lie beyond it than show an effect, that of the
-// highest step with enough counts if it is larger: slow attempts that come together
+// attempts that were cut or lie beyond it hang together. The threshold is the log
+// bucket that has nearest to n-k attempts beyond it, k the quantile's rank; where all
+// buckets are far from that, as many attempts took the same time, nothing is known. Where fewer lie beyond it than show an effect, that of the
+// highest bucket with enough counts if it is larger: slow attempts that come together
 // do not turn independent because the slowest are few.
 func (o Observed) Effects(t Tails, d depend.Dependence) (tails []depend.Dependent, cut depend.Dependent) {
 	b := o.beyondBuckets(t, d)
@@ -36,7 +35,7 @@ func (o Observed) Effects(t Tails, d depend.Dependence) (tails []depend.Dependen
 // fewer, one that is there often goes unseen.
 const enoughBeyond = 20
 
-// rare puts the effect at the highest step with enough attempts beyond it for a
+// rare puts the effect at the highest bucket with enough attempts beyond it for a
 // smaller one of few, if these are in the tail.
 func (b beyondBuckets) rare(one depend.Dependent, d depend.Dependence, n, few uint64) depend.Dependent {
 	beyond := b.counts[b.enough]
@@ -46,7 +45,7 @@ func (b beyondBuckets) rare(one depend.Dependent, d depend.Dependence, n, few ui
 	return one
 }
 
-// beyondSteps counts the attempts that were cut or lie in a step or above it.
+// beyondBuckets counts the attempts that were cut or lie in a bucket or above it.
 type beyondBuckets struct {
 	top    depend.LogBucket
 	enough depend.LogBucket // the highest with enoughBeyond, where that is asked
@@ -56,14 +55,14 @@ type beyondBuckets struct {
 func (o Observed) beyondBuckets(t Tails, d depend.Dependence) beyondBuckets {
 	b := beyondBuckets{top: d.CutFrom, counts: map[depend.LogBucket]uint64{}}
 	b.enough = b.capped(o.enoughBucket(t))
-	steps := []depend.LogBucket{b.capped(depend.CutBucket), b.enough}
+	buckets := []depend.LogBucket{b.capped(depend.CutBucket), b.enough}
 	for i := range t.Tails {
-		steps = append(steps, b.candidates(&t.Tails[i])...)
+		buckets = append(buckets, b.candidates(&t.Tails[i])...)
 	}
-	slices.Sort(steps)
+	slices.Sort(buckets)
 	completed := o.Completed.Cursor()
 	var below uint64
-	for _, s := range slices.Compact(steps) {
+	for _, s := range slices.Compact(buckets) {
 		if s == depend.CutBucket {
 			b.counts[s] = t.Cut
 			continue
@@ -74,7 +73,7 @@ func (o Observed) beyondBuckets(t Tails, d depend.Dependence) beyondBuckets {
 	return b
 }
 
-// enoughStep returns the highest step with enoughBeyond, CutStep where no quantile
+// enoughBucket returns the highest bucket with enoughBeyond, CutBucket where no quantile
 // has fewer or the cut ones are as many.
 func (o Observed) enoughBucket(t Tails) depend.LogBucket {
 	few := t.Cut > 0
@@ -89,7 +88,7 @@ func (o Observed) enoughBucket(t Tails) depend.LogBucket {
 	return depend.LogBucketOf(last.Values[0])
 }
 
-// capped returns the step that tells the same attempts apart: from top on all are
+// capped returns the bucket that tells the same attempts apart: from top on all are
 // cut.
 func (b beyondBuckets) capped(s depend.LogBucket) depend.LogBucket { return min(s, b.top) }
 
@@ -110,8 +109,8 @@ func (b beyondBuckets) candidates(q *Tail) []depend.LogBucket {
 func (b beyondBuckets) nearest(candidates []depend.LogBucket, want uint64) (depend.LogBucket, bool) {
 	best, least := candidates[0], distance(b.counts[candidates[0]], want)
 	for _, s := range candidates[1:] {
-		if far := distance(b.counts[s], want); far <= least {
-			best, least = s, far
+		if d := distance(b.counts[s], want); d <= least {
+			best, least = s, d
 		}
 	}
 	n := b.counts[best]

@@ -66,24 +66,24 @@ type curve struct {
 	now       KMStep
 }
 
-// stream is a walk with its next value in view.
+// stream is a cursor with its next value in view.
 type stream struct {
-	value int64
-	count uint64
-	more  bool
-	walk  runs.Cursor
+	value  int64
+	count  uint64
+	more   bool
+	cursor runs.Cursor
 }
 
 // newStream begins behind the values up to a limit, of which it returns the
 // number.
 func newStream(u Union, behind int64) (s stream, passed uint64) {
-	s.walk = u.Cursor()
-	passed = s.walk.UpTo(behind)
+	s.cursor = u.Cursor()
+	passed = s.cursor.UpTo(behind)
 	s.advance()
 	return s, passed
 }
 
-func (s *stream) advance() { s.value, s.count, s.more = s.walk.Next() }
+func (s *stream) advance() { s.value, s.count, s.more = s.cursor.Next() }
 
 // take returns the count at time t and moves past it.
 func (s *stream) take(t int64) uint64 {

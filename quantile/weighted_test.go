@@ -231,7 +231,7 @@ func TestUnitsKeepRatios(t *testing.T) {
 
 func TestPortionIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := Sum{Hi: rapid.Uint64Max(1 << 62).Draw(t, "hi"), Lo: rapid.Uint64().Draw(t, "lo")}
+		s := Sum{Hi: rapid.Uint64Max(1<<62).Draw(t, "hi"), Lo: rapid.Uint64().Draw(t, "lo")}
 		den := rapid.Uint64Range(1, 1<<62).Draw(t, "den")
 		num := rapid.Uint64Max(den).Draw(t, "num")
 		d := new(big.Int).SetUint64(den)

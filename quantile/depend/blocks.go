@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Blocks counts attempts by blocks of time, and within each by steps of the ladder.
+// Blocks counts attempts by blocks of time, and within each by log buckets.
 // A Window makes it.
 type Blocks struct {
 	window  *Window
@@ -20,8 +20,8 @@ type Blocks struct {
 	low, high int64
 }
 
-// blockCell is how many attempts of a block lie in a step. A key is the number of
-// the block, then the step.
+// blockCell is how many attempts of a block lie in a bucket. A key is the number of
+// the block, then the bucket.
 type blockCell struct {
 	key int64
 	n   uint64
@@ -194,7 +194,7 @@ func newKeys(cells, more []blockCell) (fresh int) {
 }
 
 // each calls see with the size of every block, and how many of its attempts lie in
-// step s or above, by time. Everything must be flushed.
+// bucket s or above, by time. Everything must be flushed.
 func (b *Blocks) each(s LogBucket, see func(m, a uint64)) {
 	for cells := b.cells; len(cells) > 0; {
 		block := cells[0].key >> bucketBits

@@ -16,7 +16,7 @@ import (
 type timed struct {
 	hop   int
 	start int64
-	step  LogBucket
+	bucket  LogBucket
 }
 
 const hopsDrawn = 3
@@ -25,7 +25,7 @@ func drawTimed(t *rapid.T) []timed {
 	start := rapid.OneOf(rapid.Int64Range(-3*minute, 200*minute), rapid.Int64Range(0, 2*minute),
 		rapid.SampledFrom([]int64{math.MinInt64 + 1, math.MaxInt64, 0, -1, minute - 1, minute}))
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) timed {
-		return timed{rapid.IntRange(0, hopsDrawn-1).Draw(t, "hop"), start.Draw(t, "start"), rapid.SampledFrom([]LogBucket{0, 100, 101, CutBucket}).Draw(t, "step")}
+		return timed{rapid.IntRange(0, hopsDrawn-1).Draw(t, "hop"), start.Draw(t, "start"), rapid.SampledFrom([]LogBucket{0, 100, 101, CutBucket}).Draw(t, "bucket")}
 	}), 0, 300).Draw(t, "attempts")
 }
 
@@ -51,7 +51,7 @@ func (w *worker) merge(o *worker) {
 	}
 }
 
-// text is what the blocks of a worker say, by hop, time and step.
+// text is what the blocks of a worker say, by hop, time and bucket.
 func (w *worker) text() string {
 	w.window.Flush()
 	s := fmt.Sprintln(w.window.Width())
@@ -69,7 +69,7 @@ func countedAnew(list []timed, limit int) string {
 		cells := map[[3]int64]int{}
 		for _, a := range list {
 			number := new(big.Int).Div(big.NewInt(a.start), big.NewInt(minute)).Int64() + firstMinute
-			cells[[3]int64{int64(a.hop), number >> shift, int64(a.step)}]++
+			cells[[3]int64{int64(a.hop), number >> shift, int64(a.bucket)}]++
 		}
 		if len(cells) > limit {
 			continue
@@ -95,7 +95,7 @@ func TestBlocksCountAsAMapDoesForAnySplitAndOrder(t *testing.T) {
 		}
 		for _, a := range rapid.Permutation(list).Draw(t, "order") {
 			w := workers[rapid.IntRange(0, len(workers)-1).Draw(t, "worker")]
-			w.hops[a.hop].Add(a.start, a.step)
+			w.hops[a.hop].Add(a.start, a.bucket)
 		}
 		for _, w := range workers[1:] {
 			workers[0].merge(w)

@@ -7,7 +7,7 @@ import (
 )
 
 // Clusters sums up clusters of attempts, such as those of one hop in one trace, for
-// every threshold of the ladder. The sums are integers, so the order of clusters
+// every log bucket as the threshold. The sums are integers, so the order of clusters
 // does not matter. Clusters of one attempt follow from the counts of all and are
 // not entered. The zero value is empty and ready.
 type Clusters struct {
@@ -18,7 +18,7 @@ type Clusters struct {
 	cut     bucketSums
 }
 
-// stepSums are what clusters add beyond a step: the sums over all steps from a
+// bucketSums are what clusters add beyond a bucket: the sums over all buckets from a
 // threshold on are those of a, a^2 and a m there.
 type bucketSums struct{ a, aa, am uint64 }
 
@@ -31,21 +31,21 @@ func (s *bucketSums) add(o bucketSums) {
 // Empty reports whether no cluster was entered.
 func (c *Clusters) Empty() bool { return c.count == 0 }
 
-// Add enters one cluster of at least two attempts by their steps, which it sorts.
-func (c *Clusters) Add(steps []LogBucket) {
-	slices.Sort(steps)
-	m := uint64(len(steps))
+// Add enters one cluster of at least two attempts by their buckets, which it sorts.
+func (c *Clusters) Add(buckets []LogBucket) {
+	slices.Sort(buckets)
+	m := uint64(len(buckets))
 	c.count++
 	c.members += m
 	c.squares += m * m
-	for i, s := range steps {
-		// Beyond this step there is one attempt less: a^2 falls by 2a - 1.
+	for i, s := range buckets {
+		// Beyond this bucket there is one attempt less: a^2 falls by 2a - 1.
 		a := m - uint64(i)
 		c.at(s).add(bucketSums{1, 2*a - 1, m})
 	}
 }
 
-// at returns the sums of a step, which come into being.
+// at returns the sums of a bucket, which come into being.
 func (c *Clusters) at(s LogBucket) *bucketSums {
 	switch {
 	case s == CutBucket:
@@ -73,7 +73,7 @@ func (c *Clusters) Merge(o *Clusters) {
 	}
 }
 
-// beyond sums up all that lies in a step or above it.
+// beyond sums up all that lies in a bucket or above it.
 func (c *Clusters) beyond(s LogBucket) bucketSums {
 	sum := c.cut
 	for i, at := range c.buckets {
@@ -84,7 +84,7 @@ func (c *Clusters) beyond(s LogBucket) bucketSums {
 	return sum
 }
 
-// clustered is the sample of n attempts, beyond of them in step s or above; those
+// clustered is the sample of n attempts, beyond of them in bucket s or above; those
 // that were in none of the clusters are clusters of their own.
 func (c *Clusters) clustered(s LogBucket, n, beyond uint64) clustered {
 	sums := c.beyond(s)

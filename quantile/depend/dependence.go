@@ -4,7 +4,7 @@ package depend
 type Dependence struct {
 	Traces *Clusters
 	Blocks *Blocks // flushed
-	// CutFrom is the step from which on all attempts count as cut.
+	// CutFrom is the bucket from which on all attempts count as cut.
 	CutFrom LogBucket
 }
 
@@ -14,7 +14,7 @@ type Dependent struct {
 	Drift  *Drift // nil where the share beyond the threshold did not move
 }
 
-// At returns how n attempts hang together of which so many were cut or lie in step s
+// At returns how n attempts hang together of which so many were cut or lie in bucket s
 // or above it.
 func (d Dependence) At(s LogBucket, n, beyond uint64) Dependent {
 	return Dependent{d.Effect(s, n, beyond), d.Blocks.drift(s)}

@@ -7,12 +7,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnCluster is the attempts of a cluster, by their steps.
+// drawnCluster is the attempts of a cluster, by their buckets.
 type drawnCluster []LogBucket
 
 func drawClusters(t *rapid.T) []drawnCluster {
-	step := rapid.SampledFrom([]LogBucket{0, 3, 4, 40, 41, 500, CutBucket})
-	return rapid.SliceOfN(rapid.Map(rapid.SliceOfN(step, 1, 6), func(s []LogBucket) drawnCluster { return s }), 0, 60).Draw(t, "clusters")
+	bucket := rapid.SampledFrom([]LogBucket{0, 3, 4, 40, 41, 500, CutBucket})
+	return rapid.SliceOfN(rapid.Map(rapid.SliceOfN(bucket, 1, 6), func(s []LogBucket) drawnCluster { return s }), 0, 60).Draw(t, "clusters")
 }
 
 // dumb computes m and a of every cluster anew, then the effect as it is written in
@@ -69,7 +69,7 @@ func TestEffectOfClustersIsThatOfTheRawValues(t *testing.T) {
 				}
 			}
 			if got, want := parts[0].clustered(from, n, beyond).effect(), dumb(clusters, from); !agrees(got, want) {
-				t.Fatalf("from step %d: %v, want %v", from, got.Float(), want)
+				t.Fatalf("from bucket %d: %v, want %v", from, got.Float(), want)
 			}
 		}
 	})

@@ -10,14 +10,14 @@ import (
 func TestStepsFollowEachOther(t *testing.T) {
 	last := LogBucketOf(math.MaxInt64)
 	if last >= CutBucket || LogBucketOf(-5) != 0 || LogBucketOf(0) != 0 {
-		t.Fatalf("last step %d", last)
+		t.Fatalf("last bucket %d", last)
 	}
 	for s := LogBucket(0); s <= last; s++ {
 		if got := LogBucketOf(s.From()); got != s {
-			t.Fatalf("step %d begins in step %d", s, got)
+			t.Fatalf("bucket %d begins in bucket %d", s, got)
 		}
 		if s > 0 && LogBucketOf(s.From()-1) != s-1 {
-			t.Fatalf("step %d begins late", s)
+			t.Fatalf("bucket %d begins late", s)
 		}
 	}
 }

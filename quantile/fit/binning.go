@@ -7,10 +7,10 @@ import (
 )
 
 // exactUpTo is how many distinct values are kept one by one. Beyond, values that
-// lie close together are taken as one clump with its mean and variance.
+// lie close together are taken as one bin with its mean and variance.
 const exactUpTo = 2048
 
-// clump is some values that lie close together: their number, and sums of what
+// bin is some values that lie close together: their number, and sums of what
 // they are above the first. As it is filled in ascending order of the distinct
 // values, the sums depend on the multiset alone.
 type bin struct {
@@ -39,13 +39,13 @@ func (c *bin) take(o bin) {
 func (c bin) offset() float64   { return c.above / float64(c.count) }
 func (c bin) variance() float64 { return max(0, c.squares/float64(c.count)-c.offset()*c.offset()) }
 
-// gathering collects ascending values. key tells values apart once there are
-// many: those of one key make a clump.
+// binning collects ascending values. key tells values apart once there are
+// many: those of one key make a bin.
 type binning struct {
 	bins   []bin
 	key    func(int64) uint64
 	coarse bool
-	last   uint64 // key of the last clump
+	last   uint64 // key of the last bin
 }
 
 func (g *binning) add(value int64, count uint64) {
@@ -79,7 +79,7 @@ func (g *binning) coarsen() {
 	}
 }
 
-// gather collects what a walk still has to give.
+// binned collects what a cursor still has to give.
 func binned(from *runs.Cursor, key func(int64) uint64) []bin {
 	g := binning{key: key}
 	for v, c, ok := from.Next(); ok; v, c, ok = from.Next() {

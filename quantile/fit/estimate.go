@@ -106,8 +106,8 @@ func newStudy(o quantile.Observed) *study {
 
 // estimate judges one quantile, and asks the models if all gates are passed.
 func (s *study) estimate(q quantile.Tail) *Estimate {
-	far := s.tooFar(q.P)
-	e := &Estimate{F: far.Figure, Gates: []Judgement{s.enough, far}}
+	notTooFar := s.notTooFar(q.P)
+	e := &Estimate{F: notTooFar.Figure, Gates: []Judgement{s.enough, notTooFar}}
 	if s.pareto != nil {
 		e.Fitted, e.Xi, e.A2 = true, s.xi, s.a2
 		e.Gates = append(e.Gates, s.fit[:]...)

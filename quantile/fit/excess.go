@@ -26,7 +26,7 @@ type exceedances struct {
 // variance.
 type mass struct{ at, rest, count, spread float64 }
 
-// excessDigits makes clumps of excesses less than 2^-7 as wide as they are away
+// excessDigits makes bins of excesses less than 2^-7 as wide as they are away
 // from 0 or from the largest, whichever is nearer. There the third derivative of
 // log(1-y+y E), for any E > 0, is at most 2/distance^3, and with mean and variance
 // right the error of a sum over log is below .032 x 2^-21 a value, 1.6e-8.
@@ -72,16 +72,16 @@ func exceed(completed, cut quantile.Union) exceedances {
 
 // read returns the excesses among the values, and their number.
 func (e *exceedances) read(values quantile.Union) (masses []mass, count uint64) {
-	walk := values.Cursor()
-	walk.UpTo(e.threshold)
-	for _, c := range binned(&walk, e.key) {
+	cursor := values.Cursor()
+	cursor.UpTo(e.threshold)
+	for _, c := range binned(&cursor, e.key) {
 		masses = append(masses, e.mass(c))
 		count += c.count
 	}
 	return masses, count
 }
 
-// key is that of the clumps: see excessDigits.
+// key is that of the bins: see excessDigits.
 func (e *exceedances) key(value int64) uint64 {
 	const upper = 1 << 63
 	y, rest := uint64(value-e.threshold), uint64(e.largest-(value-e.threshold))

@@ -101,8 +101,8 @@ func (c censoring) nearWall() Judgement {
 	return j
 }
 
-// tooFar judges how far beyond the wall a quantile may lie.
-func (c censoring) tooFar(p quantile.P) Judgement {
+// notTooFar judges how far beyond the wall a quantile may lie.
+func (c censoring) notTooFar(p quantile.P) Judgement {
 	num, den := p.Fraction()
 	return judge(NotTooFar, float64(c.cut)*float64(den)/(float64(c.n)*float64(den-num)))
 }

@@ -19,7 +19,7 @@ type whole struct {
 // variance of the values over the square of their mean, 0 for one value.
 type logMass struct{ log, count, spread float64 }
 
-// Clumps of completed values are less than 2^-9 as wide as the values, those of
+// Bins of completed values are less than 2^-9 as wide as the values, those of
 // cuts less than 2^-12. With mean and variance right the error of log x is below
 // .032 x 2^-27, 2.4e-10 a value, that of x^k below .016 k^3 x 2^-27 of it: 1e-6 at
 // k = 20, where most values lie within a tenth of each other.
@@ -56,13 +56,13 @@ func wholeOf(completed, cut quantile.Union) (w whole, ok bool) {
 }
 
 func binsOf(values quantile.Union, digits int) []bin {
-	walk := values.Cursor()
-	return binned(&walk, func(v int64) uint64 { return octave(uint64(v), digits) })
+	cursor := values.Cursor()
+	return binned(&cursor, func(v int64) uint64 { return octave(uint64(v), digits) })
 }
 
-func logMasses(clumps []bin, mean, zero float64) []logMass {
-	list := make([]logMass, len(clumps))
-	for i, c := range clumps {
+func logMasses(bins []bin, mean, zero float64) []logMass {
+	list := make([]logMass, len(bins))
+	for i, c := range bins {
 		value := float64(c.first) + c.offset()
 		if c.first == 0 {
 			value = zero

@@ -1,7 +1,8 @@
 package runs
 
-// joint walks several sources at once, cell by cell: value by value where that
-// is asked for, passing over whole cells where it is not.
+// Cursor is a k-way merge of the sorted sources of samples, cell by cell: value by
+// value where that is asked for, passing over whole cells where it is not. It goes
+// upwards only, and its samples must not change meanwhile.
 type Cursor struct {
 	sources []cellSource
 	cells   []int64 // the cell that each source stands before, or is in
@@ -41,7 +42,7 @@ func (j *Cursor) into(cell int64) {
 	}
 }
 
-// next returns the next distinct value and its count over all sources.
+// Next returns the next distinct value and its count over all sources.
 func (j *Cursor) Next() (value int64, count uint64, ok bool) {
 	for len(j.open.heads) == 0 {
 		cell := j.cell()
@@ -64,7 +65,7 @@ func (j *Cursor) enter(cell int64) {
 	j.open.order()
 }
 
-// upTo moves past all values up to limit and returns how many they are.
+// UpTo moves past all values up to limit and returns how many they are.
 func (j *Cursor) UpTo(limit int64) (count uint64) {
 	for {
 		for len(j.open.heads) > 0 {
@@ -97,7 +98,7 @@ func (j *Cursor) pass(cell int64) (count uint64) {
 	return count
 }
 
-// largest returns the largest value that upTo moved past.
+// Largest returns the largest value that UpTo moved past.
 func (j *Cursor) Largest() int64 {
 	for _, i := range j.passed {
 		again := j.sources[i].again()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// feed gives values in ascending order, each with a count above 0; a value may
+// sortedSource gives values in ascending order, each with a count above 0; a value may
 // come more than once. It must not be asked again after ok was false.
 type sortedSource interface {
 	next() (value int64, count uint64, ok bool)
@@ -19,8 +19,8 @@ type tally struct {
 
 func byValue(a, b tally) int { return cmp.Compare(a.value, b.value) }
 
-// walker joins feeds into one ascending walk over distinct values. Its heads are
-// a binary heap, the smallest first.
+// merger is a k-way merge of sorted sources: one ascending walk over distinct values.
+// Its heads are a binary heap, the smallest first.
 type merger struct{ heads []head }
 
 type head struct {
@@ -28,16 +28,16 @@ type head struct {
 	from sortedSource
 }
 
-func newMerger[F sortedSource](feeds []F) *merger {
-	w := &merger{make([]head, 0, len(feeds))}
-	for _, f := range feeds {
+func newMerger[F sortedSource](sources []F) *merger {
+	w := &merger{make([]head, 0, len(sources))}
+	for _, f := range sources {
 		w.add(f)
 	}
 	w.order()
 	return w
 }
 
-// add takes one more feed; order must come before the walk.
+// add takes one more source; order must come before the walk.
 func (w *merger) add(f sortedSource) {
 	if v, c, ok := f.next(); ok {
 		w.heads = append(w.heads, head{tally{v, c}, f})
@@ -49,7 +49,7 @@ func (w *merger) order() {
 	slices.SortFunc(w.heads, func(a, b head) int { return byValue(a.tally, b.tally) })
 }
 
-// next returns the next distinct value and its count over all feeds.
+// next returns the next distinct value and its count over all sources.
 func (w *merger) next() (value int64, count uint64, ok bool) {
 	if len(w.heads) == 0 {
 		return 0, 0, false
@@ -63,7 +63,7 @@ func (w *merger) next() (value int64, count uint64, ok bool) {
 	return value, count, true
 }
 
-// advance replaces the smallest head by the next value of its feed.
+// advance replaces the smallest head by the next value of its source.
 func (w *merger) advance() {
 	top := &w.heads[0]
 	v, c, ok := top.from.next()

@@ -5,7 +5,7 @@ import "slices"
 // fewToSort values are sorted faster by comparing them.
 const fewToSort = 256
 
-// sortDurations sorts values that are not negative. Most of what a value in
+// SortDurations sorts values that are not negative. Most of what a value in
 // nanoseconds costs is to be sorted, so it is done byte by byte, the lowest
 // first, as many of them as the largest value has.
 func SortDurations(values []int64) {

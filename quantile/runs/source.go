@@ -10,7 +10,7 @@ const noCell = math.MaxInt64
 // cellEnd is where a cell ends. The last one ends beyond the range of int64.
 func cellEnd(cell int64) uint64 { return uint64(cell+1) * pageSpan }
 
-// source is a part of a sample: a feed that knows cells. Once move was called,
+// cellSource is a part of a sample: a sorted source that knows cells. Once move was called,
 // next and skim stay within the cell, and it must be left before the next move:
 // next said no, or skim was called.
 type cellSource interface {
@@ -80,7 +80,7 @@ func (t *tallied) skim() (count uint64, sum Sum) {
 
 func (t *tallied) again() sortedSource { return &tallied{rest: t.skimmed, end: t.end} }
 
-// pageWalk is the feed of one page.
+// pageWalk is the sorted source of one page.
 type pageWalk struct {
 	page  *page
 	start int64 // nanoseconds
@@ -151,7 +151,7 @@ type decoder struct {
 	skimmed runWalk
 }
 
-// runWalk is the feed of a part of a run.
+// runWalk is the sorted source of a part of a run.
 type runWalk struct {
 	position
 	end uint64 // the part's

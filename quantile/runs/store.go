@@ -26,7 +26,7 @@ const (
 // limit.
 type Store struct {
 	limit   uint64
-	held    uint64 // bytes, as far as its samples told
+	held    uint64 // bytes, as far as its samples reported
 	pages   uint64 // bytes of pages opened
 	trigger uint64 // where to write runs out next
 	samples []*Sample

@@ -8,6 +8,7 @@ import (
 // Sum is an unsigned 128-bit sum of nanoseconds: Hi*2^64 + Lo.
 type Sum struct{ Hi, Lo uint64 }
 
+// Add adds a value so many times; it is not negative.
 func (s *Sum) Add(value int64, count uint64) {
 	hi, lo := bits.Mul64(uint64(value), count)
 	var carry uint64
@@ -21,7 +22,7 @@ func (s Sum) times(n uint64) Sum {
 	return Sum{hi + s.Hi*n, lo}
 }
 
-// mean returns the sum over n, rounded half up. n is not 0, and as every
+// Mean returns the sum over n, rounded half up. n is not 0, and as every
 // value is below 2^63 the quotient fits.
 func (s Sum) Mean(n uint64) int64 {
 	lo, carry := bits.Add64(s.Lo, n/2, 0)
@@ -29,24 +30,24 @@ func (s Sum) Mean(n uint64) int64 {
 	return int64(q)
 }
 
-// plus returns s + o.
+// Plus returns s + o.
 func (s Sum) Plus(o Sum) Sum {
 	lo, carry := bits.Add64(s.Lo, o.Lo, 0)
 	return Sum{s.Hi + o.Hi + carry, lo}
 }
 
-// minus returns s - o; o is not above s.
+// Minus returns s - o; o is not above s.
 func (s Sum) Minus(o Sum) Sum {
 	lo, borrow := bits.Sub64(s.Lo, o.Lo, 0)
 	return Sum{s.Hi - o.Hi - borrow, lo}
 }
 
-// atMost reports s <= o.
+// AtMost reports s <= o.
 func (s Sum) AtMost(o Sum) bool {
 	return s.Hi < o.Hi || s.Hi == o.Hi && s.Lo <= o.Lo
 }
 
-// portion returns max(1, ceil(s num/den)), the nearest rank of a sum of weights.
+// Portion returns max(1, ceil(s num/den)), the nearest rank of a sum of weights.
 // num is at most den, and s below 2^127.
 func (s Sum) Portion(num, den uint64) Sum {
 	r := s.scaled(num, den, den-1)
@@ -56,7 +57,7 @@ func (s Sum) Portion(num, den uint64) Sum {
 	return r
 }
 
-// after returns floor(s num/den) + 1: what comes first after that portion.
+// After returns floor(s num/den) + 1: what comes first after that portion.
 func (s Sum) After(num, den uint64) Sum { return s.scaled(num, den, den) }
 
 // scaled returns (s num + more)/den rounded down; num and more are at most den.
@@ -74,18 +75,19 @@ func (s Sum) scaled(num, den, more uint64) Sum {
 	return Sum{hi, lo}
 }
 
+// Big returns s as a big.Int.
 func (s Sum) Big() *big.Int {
 	hi := new(big.Int).SetUint64(s.Hi)
 	return hi.Lsh(hi, 64).Or(hi, new(big.Int).SetUint64(s.Lo))
 }
 
-// share returns the float64 nearest to s/o; o is not 0.
+// Share returns the float64 nearest to s/o; o is not 0.
 func (s Sum) Share(o Sum) float64 {
 	ratio, _ := new(big.Rat).SetFrac(s.Big(), o.Big()).Float64()
 	return ratio
 }
 
-// outOf returns n s/o rounded down and up; o is not 0.
+// OutOf returns n s/o rounded down and up; o is not 0.
 func (s Sum) OutOf(o Sum, n uint64) (down, up uint64) {
 	product := new(big.Int).Mul(s.Big(), new(big.Int).SetUint64(n))
 	whole, rest := product.DivMod(product, o.Big(), new(big.Int))

@@ -27,6 +27,7 @@ func (u Union) All() iter.Seq2[int64, uint64] {
 	}
 }
 
+// Cursor returns a cursor before the first value. Like All it sorts internal buffers.
 func (u Union) Cursor() Cursor {
 	sources := make([]cellSource, 0, len(u))
 	for _, s := range u {
