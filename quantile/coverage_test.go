@@ -63,6 +63,9 @@ func TestCoverageOfClusteredCalls(t *testing.T) {
 		{"one call a trace", 1000, 1, .3, 1, .92},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if t.Parallel(); testing.Short() && c.traces*c.calls > 1000 {
+				t.Skip("hundreds of large systems")
+			}
 			without, with := coverage(c.traces, c.calls, c.correlation, MustP("0.95"), 1.6448536, 300)
 			t.Logf("coverage %.3f without the design effect, %.3f with it", without, with)
 			if without > c.mostWithout || with < c.atLeast || with < without {
@@ -87,6 +90,9 @@ func TestCoverageWhereFewLieBeyond(t *testing.T) {
 		{"three beyond p99", 12, 25, .5, "0.99", 2.3263479},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if t.Parallel(); testing.Short() && c.traces*c.calls > 1000 {
+				t.Skip("hundreds of large systems")
+			}
 			without, with := coverage(c.traces, c.calls, c.correlation, MustP(c.p), c.z, 200)
 			t.Logf("coverage %.3f without the design effect, %.3f with it", without, with)
 			if without > .88 || with < .91 {
@@ -98,6 +104,7 @@ func TestCoverageWhereFewLieBeyond(t *testing.T) {
 
 // Independent attempts, in clusters all the same, have an effect of about 1.
 func TestIndependentAttemptsHaveNoEffect(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
 	o, d := simulated(r, 2000, 5, 0)
 	tails := o.Tails(weightedPs, ninetyFive)

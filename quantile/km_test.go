@@ -131,6 +131,7 @@ func TestStrataCountCompletionsAtTheStop(t *testing.T) {
 // Callers with exponential calls of mean 0.3 s cut at 1 s, and of mean 1 s
 // cut at 3 s. The pooled curve overstates the p90, the strata do not.
 func TestStrataCorrectWhatPoolingOverstates(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 5))
 	var quick, slow Stratum
 	truth := new(Sample)

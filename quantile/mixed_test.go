@@ -61,6 +61,7 @@ func mixedUnion(t *rapid.T) (Union, durationtest.Multiset) {
 }
 
 func TestSummariesEqualThoseOfTheSortedValues(t *testing.T) {
+	t.Parallel()
 	ps := []P{MustP("0.99"), MustP("0.5"), MustP("0.001"), MustP("0.5"), MustP("0.9999")}
 	rapid.Check(t, func(t *rapid.T) {
 		u, all := mixedUnion(t)
@@ -77,6 +78,7 @@ func TestSummariesEqualThoseOfTheSortedValues(t *testing.T) {
 }
 
 func TestKMQuantilesEqualThoseReadStepByStep(t *testing.T) {
+	t.Parallel()
 	ps := []P{MustP("0"), MustP("0.001"), MustP("0.3"), MustP("0.5"), MustP("0.9"), MustP("0.99"), MustP("1")}
 	rapid.Check(t, func(t *rapid.T) {
 		completed, _ := mixedUnion(t)
@@ -113,6 +115,7 @@ func kmByStep(completed, cut Union, ps []P) []*int64 {
 }
 
 func TestTailsEqualThoseOfTheSortedValues(t *testing.T) {
+	t.Parallel()
 	ps := []P{MustP("0.01"), MustP("0.5"), MustP("0.9"), MustP("0.999")}
 	rapid.Check(t, func(t *rapid.T) {
 		completed, done := mixedUnion(t)

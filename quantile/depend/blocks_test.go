@@ -14,9 +14,9 @@ import (
 
 // timed is an attempt of one of several hops.
 type timed struct {
-	hop   int
-	start int64
-	bucket  LogBucket
+	hop    int
+	start  int64
+	bucket LogBucket
 }
 
 const hopsDrawn = 3
@@ -86,6 +86,7 @@ func countedAnew(list []timed, limit int) string {
 func minuteWidth(shift int) any { return (&Window{shift: uint8(shift)}).Width() }
 
 func TestBlocksCountAsAMapDoesForAnySplitAndOrder(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawTimed(t)
 		limit := rapid.SampledFrom([]int{4, 12, 40, 100, maxCells}).Draw(t, "limit")
@@ -108,6 +109,7 @@ func TestBlocksCountAsAMapDoesForAnySplitAndOrder(t *testing.T) {
 
 // More than waits at once, in an order that makes blocks come again.
 func TestBlocksOfManyAttempts(t *testing.T) {
+	t.Parallel()
 	for name, next := range map[string]func(i int64) int64{
 		"one minute":         func(i int64) int64 { return i % minute },
 		"in time":            func(i int64) int64 { return i * minute / 700 },

@@ -166,6 +166,7 @@ func hopWithWall(seed uint64, n int, wall float64) (done, cut []int64) {
 }
 
 func TestEstimatesAreTheSameForAnySplitAndOrder(t *testing.T) {
+	t.Parallel()
 	for seed, n := range map[uint64]int{1: 400, 2: 3000, 3: 60_000} {
 		done, cut := hopWithWall(seed, n, 8e8)
 		whole := quantile.Observed{Completed: quantile.Union{sampleOf(done...)}, CutAt: quantile.Union{sampleOf(cut...)}}
@@ -186,6 +187,7 @@ func TestEstimatesAreTheSameForAnySplitAndOrder(t *testing.T) {
 }
 
 func TestEstimatesFollowTheScale(t *testing.T) {
+	t.Parallel()
 	done, cut := hopWithWall(4, 3000, 8e8)
 	scaled := func(by int64) quantile.Observed {
 		a, b := new(quantile.Sample), new(quantile.Sample)
@@ -210,8 +212,9 @@ func TestEstimatesFollowTheScale(t *testing.T) {
 	}
 }
 
-// Far more values than are kept one by one: clumps change nothing that shows.
-func TestClumpsFitAsSingleValuesDo(t *testing.T) {
+// Far more values than are kept one by one: bins change nothing that shows.
+func TestBinsFitAsSingleValuesDo(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		done, cut := hopWithWall(seed, 100_000, 1e9)
 		completed, cuts := quantile.Union{sampleOf(done...)}, quantile.Union{sampleOf(cut...)}
@@ -228,7 +231,7 @@ func TestClumpsFitAsSingleValuesDo(t *testing.T) {
 			}
 		}
 		if plain.completed = logMasses(all, w.mean, 1); len(e.completed) > 4500 || len(single.completed) < 7000 || len(w.completed) > 12_000 {
-			t.Fatalf("%d and %d clumps of %d and %d values", len(e.completed), len(w.completed), len(single.completed), len(plain.completed))
+			t.Fatalf("%d and %d bins of %d and %d values", len(e.completed), len(w.completed), len(single.completed), len(plain.completed))
 		}
 		plain.logs = 0
 		for _, m := range plain.completed {
@@ -250,6 +253,7 @@ func TestClumpsFitAsSingleValuesDo(t *testing.T) {
 
 // Whatever the values are, an estimate has numbers or none.
 func TestEstimatesOfAnythingAreFinite(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		o := anything(t)
 		ps := []string{"0", "0.5", "0.9", "0.95", "0.999", "0.999999999", "1"}

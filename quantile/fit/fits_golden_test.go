@@ -64,6 +64,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 func number64(p float64) quantile.P { return quantile.MustP(strconv.FormatFloat(p, 'f', -1, 64)) }
 
 func TestParetoFitsEqualTheGoldenOnes(t *testing.T) {
+	t.Parallel()
 	eachFitted(t, func(t *testing.T, want fitted, g quantile.Observed) {
 		e := exceed(g.Completed, g.CutSeen)
 		w := want.GPD
@@ -91,6 +92,7 @@ func TestParetoFitsEqualTheGoldenOnes(t *testing.T) {
 }
 
 func TestFitsOfAllValuesEqualTheGoldenOnes(t *testing.T) {
+	t.Parallel()
 	eachFitted(t, func(t *testing.T, want fitted, g quantile.Observed) {
 		w, ok := wholeOf(g.Completed, g.CutSeen)
 		if !ok {

@@ -67,6 +67,7 @@ func mixedUnion(t *rapid.T) (Union, durationtest.Multiset) {
 }
 
 func TestUnionGivesEveryValueOnce(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		u, all := mixedUnion(t)
 		if diff := cmp.Diff(all.Tallies(), talliesOf(u), cmp.AllowUnexported(durationtest.Tally{})); diff != "" {
@@ -83,6 +84,7 @@ func TestUnionJoinsEqualValues(t *testing.T) {
 }
 
 func TestPassingOverCellsCountsWhatReadingThemWould(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		u, all := mixedUnion(t)
 		rest, seen, largest := all.Tallies(), uint64(0), int64(0)

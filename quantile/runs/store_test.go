@@ -41,6 +41,7 @@ func filled(n int, create func() *Sample) map[string]*Sample {
 }
 
 func TestSamplesThatWereWrittenOutEqualThoseInMemory(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int64{0, 100_000, 1 << 20} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			dir := t.TempDir()
@@ -82,13 +83,14 @@ func repeated(list []durationtest.Tally) []int64 {
 }
 
 func TestStoreHoldsItsLimit(t *testing.T) {
-	const limit = 2 << 20
+	t.Parallel()
+	limit := shorter(2 << 20)
 	dir := t.TempDir()
-	st := storeIn(t, limit, dir)
+	st := storeIn(t, int64(limit), dir)
 	samples, r := []*Sample{st.New(), st.New(), st.New()}, rand.New(rand.NewPCG(4, 4))
-	for i := range 3_000_000 {
+	for i := range shorter(3_000_000) {
 		samples[i%3].Add(r.Int64N(1e9))
-		if st.held > limit+blockSize {
+		if st.held > uint64(limit+blockSize) {
 			t.Fatalf("%d bytes held after %d values", st.held, i)
 		}
 	}
@@ -96,12 +98,13 @@ func TestStoreHoldsItsLimit(t *testing.T) {
 	for _, s := range samples {
 		bytes += s.Bytes()
 	}
-	if n := fileBytes(t, dir); bytes > limit+limit/8 || n < limit {
+	if n := fileBytes(t, dir); bytes > uint64(limit+limit/8) || n < uint64(limit) {
 		t.Errorf("%d bytes held, %d in the file", bytes, n)
 	}
 }
 
 func TestPagesLeaveAQuarterOfTheLimit(t *testing.T) {
+	t.Parallel()
 	const limit = 1 << 20
 	st := storeIn(t, limit, t.TempDir())
 	s, r := st.New(), rand.New(rand.NewPCG(5, 5))
@@ -118,6 +121,7 @@ func TestPagesLeaveAQuarterOfTheLimit(t *testing.T) {
 }
 
 func TestMergedAndClonedSamplesOfStoresKeepTheirValues(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		stores := []*Store{NewStore(0, ""), NewStore(20_000, ""), nil}
 		defer stores[0].Close()
@@ -161,6 +165,7 @@ func TestMergedAndClonedSamplesOfStoresKeepTheirValues(t *testing.T) {
 }
 
 func TestNothingIsLostWhereTheFileCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	st := storeIn(t, 1000, filepath.Join(t.TempDir(), "absent"))
 	s, values := st.New(), durationtest.UniformNanoseconds(100_000)
 	for _, v := range values {
@@ -177,6 +182,7 @@ func TestNothingIsLostWhereTheFileCannotBeWritten(t *testing.T) {
 // TestAFileThatChangedIsAnError and nothing panics: counts stay right, whatever
 // becomes of the values.
 func TestAFileThatChangedIsAnError(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(string) error{"cut": spilltest.Cut, "altered": spilltest.Overwrite} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
