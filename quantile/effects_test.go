@@ -1,7 +1,6 @@
 package quantile
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -9,8 +8,6 @@ import (
 	"github.com/tailscope/tailscope/quantile/depend"
 	"pgregory.net/rapid"
 )
-
-func newSeeded(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 5)) }
 
 // An effect that does not count changes no limit; one that does puts each limit at
 // the value that the rank of n_eff reaches.
