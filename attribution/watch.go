@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
+
 	"github.com/tailscope/tailscope/spans"
 )
 

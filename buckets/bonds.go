@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -18,19 +19,19 @@ import (
 
 // bindings are the bonds of all hops of one worker, whatever the weights.
 type bindings struct {
-	window *quantile.Window
+	window *depend.Window
 	hops   map[spans.Hop]*bonds
 }
 
 // bonds are those of one hop's first attempts.
 type bonds struct {
-	blocks *quantile.Blocks
-	traces quantile.Clusters
-	open   []quantile.Step // of the trace being added
+	blocks *depend.Blocks
+	traces depend.Clusters
+	open   []depend.LogBucket // of the trace being added
 }
 
 func newBindings() *bindings {
-	return &bindings{window: quantile.NewWindow(), hops: map[spans.Hop]*bonds{}}
+	return &bindings{window: depend.NewWindow(), hops: map[spans.Hop]*bonds{}}
 }
 
 func (l *bindings) of(id spans.Hop) *bonds {
@@ -52,12 +53,12 @@ func (l *bindings) merge(o *bindings) {
 		into := l.of(id)
 		into.traces.Merge(&from.traces)
 		into.blocks.Merge(from.blocks)
-		from.traces = quantile.Clusters{}
+		from.traces = depend.Clusters{}
 	}
 }
 
 // bind notes a first attempt that completed or was cut.
-func (h *hop) bind(a attempt, s quantile.Step) {
+func (h *hop) bind(a attempt, s depend.LogBucket) {
 	if a.retry {
 		return
 	}
@@ -87,13 +88,13 @@ func startOf(b *spans.Batch, row int) int64 {
 
 // effects says how the first attempts depend on each other; nil where there is no
 // tail to say it of.
-func (h *hop) effects(q Query, t quantile.Tails) (tails []quantile.Dependent, cut quantile.Dependent) {
+func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut depend.Dependent) {
 	if h.tailless(q) != "" || h.bonds.blocks.Empty() && h.bonds.traces.Empty() {
 		return nil, cut
 	}
-	d := quantile.Dependence{Traces: &h.bonds.traces, Blocks: h.bonds.blocks, CutFrom: quantile.CutStep}
+	d := depend.Dependence{Traces: &h.bonds.traces, Blocks: h.bonds.blocks, CutFrom: depend.CutBucket}
 	if h.timeout > 0 && !h.tells(q) {
-		d.CutFrom = quantile.StepOf(reached(h.timeout))
+		d.CutFrom = depend.LogBucketOf(reached(h.timeout))
 	}
 	return h.first.observed().Effects(t, d)
 }
@@ -120,7 +121,7 @@ func (t tailer) dependent() string {
 		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
 }
 
-func (t tailer) effectText(e quantile.Effect) string {
+func (t tailer) effectText(e depend.Effect) string {
 	by := "trace"
 	if e.ByTime {
 		by = t.blockText()
@@ -151,4 +152,4 @@ func (t tailer) drift() string {
 		"; quantiles and limits are of all of it, and of no time to come"
 }
 
-func percentOf(p quantile.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }
+func percentOf(p depend.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }

@@ -1,7 +1,7 @@
 package buckets
 
 import (
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -45,11 +45,11 @@ func firstOfTail(a *spans.Attempt) bool {
 	return !a.Retry && (a.Outcome == spans.Completed || a.Outcome == spans.Truncated)
 }
 
-func stepOf(a *spans.Attempt) quantile.Step {
+func stepOf(a *spans.Attempt) depend.LogBucket {
 	if a.Outcome == spans.Truncated {
-		return quantile.CutStep
+		return depend.CutBucket
 	}
-	return quantile.StepOf(a.Duration)
+	return depend.LogBucketOf(a.Duration)
 }
 
 // fewLines are compared with each other; of more, some hop surely comes again.

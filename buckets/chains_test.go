@@ -3,7 +3,7 @@ package buckets
 import (
 	"testing"
 
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -37,7 +37,7 @@ func TestFirstAttemptsOfAChainComeTogether(t *testing.T) {
 			t.Errorf("%s: one call alone is a cluster", name)
 		}
 	}
-	if s := stepOf(&spans.Attempt{Outcome: spans.Truncated}); s != quantile.CutStep {
+	if s := stepOf(&spans.Attempt{Outcome: spans.Truncated}); s != depend.CutBucket {
 		t.Errorf("a cut attempt in step %d", s)
 	}
 }

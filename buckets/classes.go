@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -244,7 +245,7 @@ func (h *hop) weighted() bool { return len(h.classes) > 1 }
 
 // tailsByWeight weights the tail of the first attempts. How they depend on each
 // other is taken from them as they are.
-func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []quantile.Dependent, cut quantile.Dependent) {
+func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []depend.Dependent, cut depend.Dependent) {
 	var list []quantile.Class
 	for i := range h.classes {
 		c := &h.classes[i]
@@ -252,7 +253,7 @@ func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []quanti
 	}
 	t = quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
 	effects, cut = h.effects(q, t.Tails)
-	if cut.Effect.Counts() || slices.ContainsFunc(effects, func(d quantile.Dependent) bool { return d.Effect.Counts() }) {
+	if cut.Effect.Counts() || slices.ContainsFunc(effects, func(d depend.Dependent) bool { return d.Effect.Counts() }) {
 		t = quantile.WidenedByWeight(list, q.Quantiles, q.Confidence, effects, cut)
 	}
 	return t, effects, cut

@@ -1,6 +1,9 @@
 package buckets
 
-import "github.com/tailscope/tailscope/quantile"
+import (
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
+)
 
 // estimate puts beside each tail that the wall hides what models say of it, or
 // why they are not asked.
@@ -14,7 +17,7 @@ func (t tailer) estimate() {
 		}
 		return
 	}
-	for i, e := range t.hop.first.observed().Estimates(t.tails.Tails.Tails) {
+	for i, e := range fit.Estimates(t.hop.first.observed(), t.tails.Tails.Tails) {
 		if t.r.Tail[i].Estimate = e; e == nil {
 			t.explain(i, "no estimate: it lies below what the models describe")
 		}
@@ -33,7 +36,7 @@ func (t tailer) estimateTarget() {
 			return
 		}
 	}
-	at.Estimate = t.hop.first.observed().Estimates([]quantile.Tail{at.Tail})[0]
+	at.Estimate = fit.Estimates(t.hop.first.observed(), []quantile.Tail{at.Tail})[0]
 }
 
 // unmodelled says why no model is asked; else it is empty.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -24,7 +24,7 @@ func exponential(n int) rows {
 	return log
 }
 
-func failingGates(e *quantile.Estimate) (numbers []quantile.Gate) {
+func failingGates(e *fit.Estimate) (numbers []fit.Gate) {
 	for _, j := range e.Gates {
 		if !j.Passed {
 			numbers = append(numbers, j.Gate)
@@ -45,7 +45,7 @@ func TestHiddenQuantilesAreEstimated(t *testing.T) {
 	if v := *e.Value; v < 440*ms || v > 480*ms || *e.Bound < v {
 		t.Errorf("p99 %d up to %d, the truth is 460.5 ms", v, *e.Bound)
 	}
-	if got := failingGates(r.Tail[2].Estimate); !slices.Equal(got, []quantile.Gate{quantile.NotTooFar}) {
+	if got := failingGates(r.Tail[2].Estimate); !slices.Equal(got, []fit.Gate{fit.NotTooFar}) {
 		t.Errorf("p99.9: gates %v fail", got)
 	}
 }
@@ -98,11 +98,11 @@ func TestThePublishedBatchIsNotEstimated(t *testing.T) {
 	}{{NewConfig(nil), 5703. / 2026}, {timeouts(map[string]int64{"generate": 5000}), 5000. / 2026}} {
 		for _, q := range generate(t, c.config).Tail[1:] {
 			e := q.Estimate
-			if e == nil || e.Value != nil || e.Bound != nil || !slices.Contains(failingGates(e), quantile.SeenNearWall) {
+			if e == nil || e.Value != nil || e.Bound != nil || !slices.Contains(failingGates(e), fit.SeenNearWall) {
 				t.Fatalf("%s: %+v", q.P.Label(), e)
 			}
 			for _, j := range e.Gates {
-				if j.Gate == quantile.SeenNearWall && j.Figure != c.figure {
+				if j.Gate == fit.SeenNearWall && j.Figure != c.figure {
 					t.Errorf("%s: gate 5 judges %v, want %v", q.P.Label(), j.Figure, c.figure)
 				}
 			}

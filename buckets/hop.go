@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -48,7 +49,7 @@ type part struct {
 	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
 	waiting   []int64          // completed, of the batch being added
 	starts    []int64          // of those, where any is known and blocks is there
-	blocks    *quantile.Blocks // nil for retries
+	blocks    *depend.Blocks   // nil for retries
 	failures  [len(spans.Failures) + 1]uint64
 	cuts      [len(spans.CutBys) + 1]uint64
 }
@@ -154,7 +155,7 @@ func WallFrom(timeout int64) int64 {
 func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }
 
 func (h *hop) addCompleted(a attempt) {
-	h.bind(a, quantile.StepOf(a.duration))
+	h.bind(a, depend.LogBucketOf(a.duration))
 	p := h.part(a.retry)
 	if !a.marked && AtWall(h.timeout, a.duration) {
 		p.sample(&p.suspects).Add(a.duration)
@@ -173,7 +174,7 @@ func (h *hop) addCompleted(a attempt) {
 // duration and its timeout; a timeout given by the user goes before a recorded
 // one.
 func (h *hop) addCut(a attempt) {
-	h.bind(a, quantile.CutStep)
+	h.bind(a, depend.CutBucket)
 	p := h.part(a.retry)
 	p.cuts[a.cutBy]++
 	at, timeout := a.duration, a.timeout

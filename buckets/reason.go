@@ -10,6 +10,7 @@ import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // tailer explains the quantiles of one hop.
@@ -18,7 +19,7 @@ type tailer struct {
 	query    Query
 	r        *Result
 	tails    quantile.WeightedTails
-	effects  []quantile.Dependent // by quantile, where there are tails
+	effects  []depend.Dependent // by quantile, where there are tails
 	groups   []quantile.Stratum
 	unlisted int // known timeouts that r.Walls leaves out
 }

@@ -3,6 +3,8 @@ package buckets
 import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -66,8 +68,8 @@ type Share struct {
 	Count, Of           uint64
 	Value, Lower, Upper float64
 
-	Effect    quantile.Effect // of attempts that go the same way
-	Effective uint64          // n_eff, where it is not Of; else 0
+	Effect    depend.Effect // of attempts that go the same way
+	Effective uint64        // n_eff, where it is not Of; else 0
 }
 
 // Size is the number of equal, independent attempts that the limits stand on.
@@ -107,7 +109,7 @@ type Tail struct {
 	ServerSide *ServerSide
 	// Estimate is what models guess where the wall hides the value, nil where they
 	// are not asked.
-	Estimate *quantile.Estimate
+	Estimate *fit.Estimate
 }
 
 // ServerSide is a quantile of calls in which the server's duration stands for

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -127,7 +128,7 @@ func (h *hop) result(q Query) Result {
 
 // measure fills the shares and returns the tail that goes with them. Without
 // different weights Certifiable is left to who needs it.
-func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []quantile.Dependent) {
+func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Dependent) {
 	if h.weighted() && !q.Biased {
 		t, effects, cut := h.tailsByWeight(q)
 		r.Effective = t.Effective
@@ -154,7 +155,7 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []quantile.De
 // fillTail adds what may be said of the tail: walls, quantiles and warnings. A
 // row of several hops has no tail: each hop has its own walls, and one hop's
 // completed attempts prove nothing of another's cut ones.
-func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []quantile.Dependent) {
+func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []depend.Dependent) {
 	tail := tailer{hop: h, query: q, r: r, effects: effects}
 	if h.merged == 0 {
 		r.Walls, tail.unlisted = h.walls()
@@ -234,7 +235,7 @@ func (h *hop) fillCounts(r *Result) {
 
 // share has the limits of n over the effect attempts; the count is rounded away from
 // the share on both sides.
-func share(c, n uint64, effect quantile.Effect, confidence quantile.P) Share {
+func share(c, n uint64, effect depend.Effect, confidence quantile.P) Share {
 	s := Share{Count: c, Of: n, Effect: effect}
 	if effect.Counts() {
 		s.Effective = effect.Size(n)

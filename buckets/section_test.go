@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -39,10 +40,10 @@ func guessed() *Tail {
 	p := quantile.MustP("0.9")
 	return &Tail{
 		Tail: quantile.Tail{P: p, N: 5, Rank: 5, Status: quantile.AtLeast, Value: 1e9},
-		Estimate: &quantile.Estimate{
+		Estimate: &fit.Estimate{
 			Value: new(int64(1234e6)), Bound: new(int64(2871230e3)), F: 1.06, Fitted: true,
-			Gates:  []quantile.Judgement{{Gate: quantile.EnoughExceedances, Figure: 212, Limit: 50, Passed: true}},
-			Models: []quantile.Model{{Name: quantile.Pareto}, {Name: quantile.Weibull}, {Name: quantile.Lognormal}},
+			Gates:  []fit.Judgement{{Gate: fit.EnoughExceedances, Figure: 212, Limit: 50, Passed: true}},
+			Models: []fit.Model{{Name: fit.Pareto}, {Name: fit.Weibull}, {Name: fit.Lognormal}},
 		},
 	}
 }
@@ -59,9 +60,9 @@ func TestServerSideComesBeforeTheEstimate(t *testing.T) {
 func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 	q := guessed()
 	q.ServerSide = &ServerSide{N: 3, Of: 73, Selected: true}
-	q.Estimate = &quantile.Estimate{F: math.Inf(1), Gates: []quantile.Judgement{
-		{Gate: quantile.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: quantile.NotTooFar, Figure: math.Inf(1), Limit: 5},
-		{Gate: quantile.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: quantile.OneWall, Figure: 2, Limit: 1},
+	q.Estimate = &fit.Estimate{F: math.Inf(1), Gates: []fit.Judgement{
+		{Gate: fit.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: fit.NotTooFar, Figure: math.Inf(1), Limit: 5},
+		{Gate: fit.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: fit.OneWall, Figure: 2, Limit: 1},
 	}}
 	want := "server side: 3 of 73 cut first attempts have a server span, a selected sample, and p90 is not among them; " +
 		"no estimate; only 12 completed attempts in its tail (gate 1: at least 50); no attempt lies beyond p90 (gate 2: at most 5); " +
@@ -91,7 +92,7 @@ func TestFiguresHaveThreeDigits(t *testing.T) {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
 	}
-	if quantile.Condition == conditioned {
+	if fit.Condition == conditioned {
 		t.Error("JSON has the longer sentence")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -89,9 +89,9 @@ func (r *dataRow) of(b *Bucket) value {
 }
 
 // estimate is empty where models were not asked.
-func (r *dataRow) estimate() quantile.Estimate {
+func (r *dataRow) estimate() fit.Estimate {
 	if r.t.Estimate == nil {
-		return quantile.Estimate{}
+		return fit.Estimate{}
 	}
 	return *r.t.Estimate
 }

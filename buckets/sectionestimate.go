@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -56,7 +57,7 @@ func estimateNote(t *Tail) string {
 		report.Round(*e.Value), note.Count(len(e.Models), "model"), report.Round(*e.Bound), gateFigure(e.F))
 }
 
-func failing(e *quantile.Estimate, label string) (reasons []string) {
+func failing(e *fit.Estimate, label string) (reasons []string) {
 	for _, j := range e.Gates {
 		if !j.Passed {
 			reasons = append(reasons, fmt.Sprintf("%s (gate %d: %s)", gateText(j, label), j.Gate, gateLimit(j)))
@@ -65,21 +66,21 @@ func failing(e *quantile.Estimate, label string) (reasons []string) {
 	return reasons
 }
 
-func gateText(j quantile.Judgement, label string) string {
+func gateText(j fit.Judgement, label string) string {
 	f := gateFigure(j.Figure)
 	switch j.Gate {
-	case quantile.EnoughExceedances:
+	case fit.EnoughExceedances:
 		return "only " + f + note.Form(j.Figure, " completed attempt", " completed attempts") + " in its tail"
-	case quantile.NotTooFar:
+	case fit.NotTooFar:
 		if math.IsInf(j.Figure, 0) {
 			return "no attempt lies beyond " + label
 		}
 		return "attempts cut are " + f + " times those beyond " + label
-	case quantile.FiniteMean:
+	case fit.FiniteMean:
 		return "the fitted tail is too heavy, ξ " + f
-	case quantile.FitsBelow:
+	case fit.FitsBelow:
 		return "the fitted tail does not follow the data, KS " + f
-	case quantile.SeenNearWall:
+	case fit.SeenNearWall:
 		if math.IsInf(j.Figure, 0) {
 			return "no completed attempt took any time"
 		}
@@ -88,14 +89,14 @@ func gateText(j quantile.Judgement, label string) string {
 	return "signs of " + f + note.Form(j.Figure, " wall", " walls")
 }
 
-func gateLimit(j quantile.Judgement) string {
+func gateLimit(j fit.Judgement) string {
 	limit := gateFigure(j.Limit)
 	switch j.Gate {
-	case quantile.EnoughExceedances:
+	case fit.EnoughExceedances:
 		return "at least " + limit
-	case quantile.NotTooFar:
+	case fit.NotTooFar:
 		return "at most " + limit
-	case quantile.OneWall:
+	case fit.OneWall:
 		return "only " + limit
 	}
 	return "below " + limit

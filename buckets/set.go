@@ -6,6 +6,8 @@ import (
 	"maps"
 
 	"github.com/tailscope/tailscope/quantile"
+
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -79,7 +81,7 @@ func NewSet(c Config) *Set {
 func (s *Set) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
 	s.timed, s.starts = b.AnyStart(), b.AllStarts()
-	s.together = s.starts != nil && quantile.SameMinute(s.starts)
+	s.together = s.starts != nil && depend.SameMinute(s.starts)
 	for row, index := range b.Hop {
 		h := hops[index]
 		if h == nil {

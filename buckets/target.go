@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // Target is the tail of the first attempts at a quantile that was asked for apart,
@@ -49,7 +50,7 @@ func (q Query) asked() int {
 
 // setApart takes out of the results what withTarget added, and returns the tails
 // of it.
-func (r *Result) setApart(q Query, t *quantile.WeightedTails, effects *[]quantile.Dependent) []quantile.Tail {
+func (r *Result) setApart(q Query, t *quantile.WeightedTails, effects *[]depend.Dependent) []quantile.Tail {
 	if q.Target == nil {
 		return nil
 	}

@@ -4,20 +4,22 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // simulated draws traces of so many calls each, whose latent durations are
 // correlated within the trace.
-func simulated(r *rand.Rand, traces, calls int, correlation float64) (Observed, Dependence) {
+func simulated(r *rand.Rand, traces, calls int, correlation float64) (Observed, depend.Dependence) {
 	done := new(Sample)
-	d := Dependence{Traces: new(Clusters), Blocks: NewWindow().New(), CutFrom: CutStep}
+	d := depend.Dependence{Traces: new(depend.Clusters), Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
 	for range traces {
 		shared := math.Sqrt(correlation) * r.NormFloat64()
-		var steps []Step
+		var steps []depend.LogBucket
 		for range calls {
 			ns := int64(1e8 * math.Exp(shared+math.Sqrt(1-correlation)*r.NormFloat64()))
 			done.Add(ns)
-			steps = append(steps, StepOf(ns))
+			steps = append(steps, depend.LogBucketOf(ns))
 		}
 		if calls > 1 {
 			d.Traces.Add(steps)
@@ -61,6 +63,9 @@ func TestCoverageOfClusteredCalls(t *testing.T) {
 		{"one call a trace", 1000, 1, .3, 1, .92},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if t.Parallel(); testing.Short() && c.traces*c.calls > 1000 {
+				t.Skip("hundreds of large systems")
+			}
 			without, with := coverage(c.traces, c.calls, c.correlation, MustP("0.95"), 1.6448536, 300)
 			t.Logf("coverage %.3f without the design effect, %.3f with it", without, with)
 			if without > c.mostWithout || with < c.atLeast || with < without {
@@ -85,11 +90,31 @@ func TestCoverageWhereFewLieBeyond(t *testing.T) {
 		{"three beyond p99", 12, 25, .5, "0.99", 2.3263479},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if t.Parallel(); testing.Short() && c.traces*c.calls > 1000 {
+				t.Skip("hundreds of large systems")
+			}
 			without, with := coverage(c.traces, c.calls, c.correlation, MustP(c.p), c.z, 200)
 			t.Logf("coverage %.3f without the design effect, %.3f with it", without, with)
 			if without > .88 || with < .91 {
 				t.Error("want at most .88 without and at least .91 with it")
 			}
 		})
+	}
+}
+
+// Independent attempts, in clusters all the same, have an effect of about 1.
+func TestIndependentAttemptsHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	o, d := simulated(r, 2000, 5, 0)
+	tails := o.Tails(weightedPs, ninetyFive)
+	effects, _ := o.Effects(tails, d)
+	for i, e := range effects {
+		if e.Effect.Known() && e.Effect.Float() > 1.2 || e.Effect.Counts() {
+			t.Errorf("%s: %+v", weightedPs[i].Label(), e.Effect)
+		}
+	}
+	if !effects[2].Effect.Known() || !effects[4].Effect.Known() {
+		t.Errorf("%+v", effects)
 	}
 }

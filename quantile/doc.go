@@ -14,12 +14,17 @@
 //     no_value) and its distribution-free limits.
 //     TailsByWeight does the same where attempts stand for different numbers of
 //     others.
-//  5. KaplanMeier walks the survival curve, KMQuantile and KMUpper read it,
-//     StratifiedKMQuantile pools strata that have different timeouts.
+//  5. KMBeyond walks the survival curve above a threshold; StratifiedKMQuantile
+//     pools strata that have different timeouts.
 //  6. ClopperPearson, UpperRank, LowerRank, CanarySize and HighestCertifiable
 //     are the binomial bounds; all limits are one-sided.
 //  7. InferWalls finds timeouts from cuts that lie together.
-//  8. Estimates guesses beyond the wall with three models, where six gates allow it.
+//  8. Effects says how the attempts beyond a quantile hang together, and Widen puts
+//     the limits where so many independent attempts would put them.
+//
+// Its rooms: runs keeps the durations (Sample, Store and Union are names for what
+// stands there), depend sums up how attempts hang together, fit guesses beyond the
+// wall.
 //
 // Nothing is sampled and nothing is rounded: floats appear only in ratios,
 // survival curves, bounds and fits. No function panics on data. A Sample belongs to

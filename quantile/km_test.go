@@ -5,8 +5,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
+
+// kmOf is the Kaplan-Meier quantile of Tails.
+func kmOf(completed, cut Union, p P) (value int64, ok bool) {
+	q := Observed{Completed: completed, CutSeen: cut}.Tails([]P{p}, MustP("0.95")).Tails[0].KM
+	if q == nil {
+		return 0, false
+	}
+	return *q, true
+}
 
 // Ten durations of 1..10: 4 is the one cut.
 //
@@ -15,7 +25,7 @@ import (
 func TestQuantileSkipsTheCutOne(t *testing.T) {
 	done, cut := Union{sampleOf(1, 2, 3, 5, 6, 7, 8, 9, 10)}, Union{sampleOf(4)}
 	for p, want := range map[string]int64{"0": 1, "0.1": 1, "0.3": 3, "0.31": 5, "0.5": 6, "0.6": 7, "0.65": 7, "0.66": 8, "1": 10} {
-		if got, ok := KMQuantile(done, cut, MustP(p)); !ok || got != want {
+		if got, ok := kmOf(done, cut, MustP(p)); !ok || got != want {
 			t.Errorf("p=%s: %d %v, want %d", p, got, ok, want)
 		}
 	}
@@ -25,8 +35,8 @@ func TestWithoutCutsTheQuantileIsTheNearestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 300).Draw(t, "values")
 		i := rapid.IntRange(0, 1000).Draw(t, "p")
-		got, ok := KMQuantile(Union{sampleOf(values...)}, nil, perMille(i))
-		if want := oracleOf(values).quantile(i); !ok || got != want {
+		got, ok := kmOf(Union{sampleOf(values...)}, nil, perMille(i))
+		if want := durationtest.OracleOf(values).Quantile(i); !ok || got != want {
 			t.Fatalf("p=%d/1000: %d %v, want %d", i, got, ok, want)
 		}
 	})
@@ -43,11 +53,11 @@ func simpleKM(completed, cut []int64) (times []int64, survival []float64) {
 		}
 		return n
 	}
-	for _, t := range oracleOf(append(append([]int64(nil), completed...), cut...)).tallies() {
-		d := count(completed, t.value)
+	for _, t := range durationtest.OracleOf(append(append([]int64(nil), completed...), cut...)).Tallies() {
+		d := count(completed, t.Value)
 		s *= (risk - d) / risk
-		risk -= d + count(cut, t.value)
-		times, survival = append(times, t.value), append(survival, s)
+		risk -= d + count(cut, t.Value)
+		times, survival = append(times, t.Value), append(survival, s)
 	}
 	return times, survival
 }
@@ -58,8 +68,8 @@ func TestCurveEqualsTheTextbookProduct(t *testing.T) {
 		completed, cut := values.Draw(t, "completed"), values.Draw(t, "cut")
 		times, survival := simpleKM(completed, cut)
 		i, last := 0, 1.0
-		for s := range KaplanMeier(Union{sampleOf(completed...)}, Union{sampleOf(cut...)}) {
-			if s.Time != times[i] || math.Abs(s.Survival-survival[i]) > 1e-12 || s.Survival > last || s.Greenwood < 0 {
+		for s := range KMBeyond(Union{sampleOf(completed...)}, Union{sampleOf(cut...)}, -1) {
+			if s.Time != times[i] || math.Abs(s.Survival-survival[i]) > 1e-12 || s.Survival > last {
 				t.Fatalf("step %d is %+v, want %d %v", i, s, times[i], survival[i])
 			}
 			last = s.Survival
@@ -72,36 +82,11 @@ func TestCurveEqualsTheTextbookProduct(t *testing.T) {
 }
 
 func TestCurveCanBeLeftEarly(t *testing.T) {
-	for s := range KaplanMeier(Union{sampleOf(1, 2, 3)}, nil) {
+	for s := range KMBeyond(Union{sampleOf(1, 2, 3)}, nil, -1) {
 		if s.Time != 1 {
 			t.Fatalf("went on to %d", s.Time)
 		}
 		break
-	}
-}
-
-func TestUpperLimitIsNotBelowTheQuantile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Int64Range(0, 100), 0, 100)
-		done, cut := Union{sampleOf(values.Draw(t, "completed")...)}, Union{sampleOf(values.Draw(t, "cut")...)}
-		p := perMille(rapid.IntRange(0, 1000).Draw(t, "p"))
-		for _, kind := range []Limits{Plain, Log, LogLog} {
-			upper, ok := KMUpper(done, cut, p, kind, 1.6449)
-			if q, known := KMQuantile(done, cut, p); ok && (!known || upper < q) {
-				t.Fatalf("upper %d, quantile %d %v", upper, q, known)
-			}
-		}
-	})
-}
-
-func TestSurvivalLimitsLieAroundTheCurve(t *testing.T) {
-	for s := range KaplanMeier(Union{sampleOf(lognormalMicroseconds(500)...)}, Union{sampleOf(uniformNanoseconds(50)...)}) {
-		for _, kind := range []Limits{Plain, Log, LogLog} {
-			lower, upper := s.Limits(kind, 1.96)
-			if !(0 <= lower && lower <= s.Survival && s.Survival <= upper && upper <= 1) {
-				t.Fatalf("kind %d at %+v: %v and %v", kind, s, lower, upper)
-			}
-		}
 	}
 }
 
@@ -146,6 +131,7 @@ func TestStrataCountCompletionsAtTheStop(t *testing.T) {
 // Callers with exponential calls of mean 0.3 s cut at 1 s, and of mean 1 s
 // cut at 3 s. The pooled curve overstates the p90, the strata do not.
 func TestStrataCorrectWhatPoolingOverstates(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 5))
 	var quick, slow Stratum
 	truth := new(Sample)
@@ -176,7 +162,7 @@ func TestStrataCorrectWhatPoolingOverstates(t *testing.T) {
 	}
 	tail := MustP("0.9")
 	want = Summarize(Union{truth}, []P{tail}).Quantiles[0]
-	pooled, _ := KMQuantile(append(quick.Completed, slow.Completed...), append(quick.Cut, slow.Cut...), tail)
+	pooled, _ := kmOf(append(quick.Completed, slow.Completed...), append(quick.Cut, slow.Cut...), tail)
 	if float64(pooled) < 1.1*float64(want) {
 		t.Errorf("pooled %d, truth %d: this world no longer shows the bias", pooled, want)
 	}

@@ -87,6 +87,9 @@ func (p P) String() string {
 // Float returns the nearest float64, for formulas that need a ratio.
 func (p P) Float() float64 { return float64(p.num) / float64(p.denominator()) }
 
+// Fraction returns p as a fraction; den is a power of ten.
+func (p P) Fraction() (num, den uint64) { return p.num, p.denominator() }
+
 // Beyond returns 1-p, the share that lies beyond the p-quantile, computed
 // from integers so that it is the float64 nearest to the decimal.
 func (p P) Beyond() float64 {

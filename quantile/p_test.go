@@ -118,6 +118,27 @@ func TestRankEqualsTheExactFraction(t *testing.T) {
 	})
 }
 
+func TestSharedConfidenceIsNeverLess(t *testing.T) {
+	for _, c := range []struct {
+		p      string
+		claims int
+		want   string
+	}{
+		{"0.95", 0, "0.95"}, {"0.95", 1, "0.95"}, {"0.95", 5, "0.99"}, {"0.95", 12, "0.995833334"},
+		{"0.9", 3, "0.966666667"}, {"0.999999999", 2, "1"}, {"0.95", 50_000_000, "0.999999999"}, {"0.95", 50_000_001, "1"},
+		{"0", 2, "0.5"},
+	} {
+		got := MustP(c.p).Shared(c.claims)
+		if got.String() != c.want || got.Compare(MustP(c.want)) != 0 {
+			t.Errorf("%s for %d claims: %s, want %s", c.p, c.claims, got, c.want)
+		}
+		again, err := ParseP(got.String())
+		if err != nil || again.Compare(got) != 0 {
+			t.Errorf("%s does not read back: %v", got, err)
+		}
+	}
+}
+
 func FuzzParseP(f *testing.F) {
 	for _, s := range []string{"0.95", ".5", "1", "0", "1.0", "", ".", "-1", "1e-3", "0.9999999999", "95%", "٣", "1.5", "00"} {
 		f.Add(s)

@@ -25,7 +25,7 @@ type strata struct {
 func StratifiedKMQuantile(groups []Stratum, p P) (value int64, ok bool) {
 	var s strata
 	for _, g := range groups {
-		c := newCurve(g.Completed, g.Cut)
+		c := newCurve(g.Completed, g.Cut, -1)
 		if c.total > 0 {
 			s.curves = append(s.curves, c)
 			s.total += c.total

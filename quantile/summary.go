@@ -1,73 +1,6 @@
 package quantile
 
-import (
-	"iter"
-	"math/bits"
-)
-
-// Union reads several samples as one. Nil samples are empty.
-type Union []*Sample
-
-// N returns the number of values in all samples.
-func (u Union) N() uint64 {
-	var n uint64
-	for _, s := range u {
-		n += s.N()
-	}
-	return n
-}
-
-// All yields the distinct values of all samples in ascending order, each with
-// its count over the samples. Like Sample.All it sorts internal buffers.
-func (u Union) All() iter.Seq2[int64, uint64] {
-	return func(yield func(int64, uint64) bool) {
-		w := u.walk()
-		for v, c, ok := w.next(); ok; v, c, ok = w.next() {
-			if !yield(v, c) {
-				return
-			}
-		}
-	}
-}
-
-func (u Union) walk() joint {
-	sources := make([]source, 0, len(u))
-	for _, s := range u {
-		sources = s.sources(sources)
-	}
-	return newJoint(sources)
-}
-
-// UpTo returns how many values of all samples are at most limit nanoseconds.
-// Like All it sorts internal buffers.
-func (u Union) UpTo(limit int64) uint64 {
-	w := u.walk()
-	return w.upTo(limit)
-}
-
-// Sum is an unsigned 128-bit sum of nanoseconds: Hi*2^64 + Lo.
-type Sum struct{ Hi, Lo uint64 }
-
-func (s *Sum) add(value int64, count uint64) {
-	hi, lo := bits.Mul64(uint64(value), count)
-	var carry uint64
-	s.Lo, carry = bits.Add64(s.Lo, lo, 0)
-	s.Hi += hi + carry
-}
-
-// times returns the sum of s taken n times over.
-func (s Sum) times(n uint64) Sum {
-	hi, lo := bits.Mul64(s.Lo, n)
-	return Sum{hi + s.Hi*n, lo}
-}
-
-// mean returns the sum over n, rounded half up. n is not 0, and as every
-// value is below 2^63 the quotient fits.
-func (s Sum) mean(n uint64) int64 {
-	lo, carry := bits.Add64(s.Lo, n/2, 0)
-	q, _ := bits.Div64(s.Hi+carry, lo, n)
-	return int64(q)
-}
+import "github.com/tailscope/tailscope/quantile/runs"
 
 // Summary describes a sample; durations are in nanoseconds. All fields are
 // zero when N is 0.
@@ -85,17 +18,17 @@ func Summarize(u Union, ps []P) Summary { return SummarizeEach([]Union{u}, ps)[0
 // over all of them.
 func SummarizeEach(unions []Union, ps []P) []Summary {
 	summaries := make([]Summary, len(unions))
-	var inquiries []*inquiry
+	var queries []*runs.RankQuery
 	for i, u := range unions {
 		if summaries[i].N = u.N(); summaries[i].N > 0 {
-			inquiries = append(inquiries, newInquiry(u, ranksOf(summaries[i].N, ps)))
+			queries = append(queries, runs.NewRankQuery(u, ranksOf(summaries[i].N, ps)))
 		}
 	}
-	answer(inquiries...)
+	runs.Answer(queries...)
 	for i := range summaries {
 		if summaries[i].N > 0 {
-			summaries[i].fill(inquiries[0])
-			inquiries = inquiries[1:]
+			summaries[i].fill(queries[0])
+			queries = queries[1:]
 		}
 	}
 	return summaries
@@ -110,8 +43,8 @@ func ranksOf(n uint64, ps []P) []uint64 {
 	return ranks
 }
 
-func (s *Summary) fill(from *inquiry) {
-	values := from.values
+func (s *Summary) fill(from *runs.RankQuery) {
+	values := from.Values
 	s.Min, s.Max, s.Quantiles = values[0], values[1], values[2:]
-	s.Sum, s.Mean = from.sum, from.sum.mean(s.N)
+	s.Sum, s.Mean = from.Sum, from.Sum.Mean(s.N)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
 
@@ -65,17 +66,10 @@ func TestSumNeedsMoreThan64Bits(t *testing.T) {
 	})
 }
 
-func TestUnionJoinsEqualValues(t *testing.T) {
-	u := Union{sampleOf(1, 2, 2), nil, sampleOf(2, 3), new(Sample)}
-	if diff := cmp.Diff([]tally{{1, 1}, {2, 3}, {3, 1}}, talliesOf(u), cmp.AllowUnexported(tally{})); diff != "" || u.N() != 5 {
-		t.Error(u.N(), diff)
-	}
-}
-
 func TestUnionsThatShareSamplesAreSummarizedAsEachAlone(t *testing.T) {
 	ps := []P{MustP("0.99"), MustP("0.5"), MustP("1"), MustP("0")}
-	a, b, c := sampleOf(1, 1, 4), sampleOf(1, 2, 4, 4, 9000), sampleOf(lognormalMicroseconds(20_000)...)
-	c.Merge(sampleOf(uniformNanoseconds(20_000)...))
+	a, b, c := sampleOf(1, 1, 4), sampleOf(1, 2, 4, 4, 9000), sampleOf(durationtest.LognormalMicroseconds(20_000)...)
+	c.Merge(sampleOf(durationtest.UniformNanoseconds(20_000)...))
 	unions := []Union{nil, {a}, {a, nil}, {b}, {a, b}, {c}, {c, a}, {b, c, a}, {a, a}, {new(Sample)}}
 	for i, got := range SummarizeEach(unions, ps) {
 		if diff := cmp.Diff(summaryOf(talliesOf(unions[i]), ps), got); diff != "" {
@@ -85,28 +79,40 @@ func TestUnionsThatShareSamplesAreSummarizedAsEachAlone(t *testing.T) {
 }
 
 // summaryOf goes through the values one by one.
-func summaryOf(values []tally, ps []P) Summary {
+func summaryOf(values []durationtest.Tally, ps []P) Summary {
 	var s Summary
 	if len(values) == 0 {
 		return s
 	}
-	s.Min, s.Max = values[0].value, values[len(values)-1].value
+	s.Min, s.Max = values[0].Value, values[len(values)-1].Value
 	for _, t := range values {
-		s.N += t.count
-		s.Sum.add(t.value, t.count)
+		s.N += t.Count
+		s.Sum.Add(t.Value, t.Count)
 	}
-	pick := pickerOf(s.N, ps)
-	for _, t := range values {
-		pick.feed(t.value, t.count)
-	}
-	s.Mean, s.Quantiles = s.Sum.mean(s.N), pick.values
+	s.Mean, s.Quantiles = s.Sum.Mean(s.N), valuesAt(values, s.N, ps)
 	return s
 }
 
-func pickerOf(n uint64, ps []P) picker {
-	ranks := make([]uint64, len(ps))
-	for i, p := range ps {
-		ranks[i] = p.Rank(n)
+// valuesAt returns the nearest ranks of n values.
+func valuesAt(values []durationtest.Tally, n uint64, ps []P) (list []int64) {
+	for _, p := range ps {
+		seen, i := values[0].Count, 0
+		for seen < p.Rank(n) {
+			i++
+			seen += values[i].Count
+		}
+		list = append(list, values[i].Value)
 	}
-	return newPicker(ranks)
+	return list
+}
+
+func TestQuantilesRiseWithP(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := sampleOf(rapid.SliceOfN(rapid.Int64Range(0, 1000), 1, 200).Draw(t, "values")...)
+		a := rapid.IntRange(0, 1000).Draw(t, "a")
+		b := rapid.IntRange(a, 1000).Draw(t, "b")
+		if q := Summarize(Union{s}, []P{perMille(b), perMille(a)}).Quantiles; q[0] < q[1] {
+			t.Fatalf("p=%d gives %d, p=%d gives %d", b, q[0], a, q[1])
+		}
+	})
 }

@@ -1,6 +1,11 @@
 package quantile
 
-import "math"
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/runs"
+)
 
 // Observed is what is known of a hop's first attempts: a right-censored
 // sample. Durations are in nanoseconds.
@@ -50,7 +55,7 @@ type Tail struct {
 	// counts; else 0. With weights Rank is one more than the attempts that stand
 	// before Value.
 	Effective uint64
-	Effect    Effect // of attempts that go the same way
+	Effect    depend.Effect // of attempts that go the same way
 
 	KM        *int64 // Kaplan-Meier quantile; nil where it is not identified
 	IsMaximum bool   // n(1-p) < 1: the rank is the last one
@@ -99,33 +104,37 @@ func (o Observed) Tails(ps []P, confidence P) Tails {
 		}
 		o.judge(&t.Tails[i], t, order)
 	}
-	km := newInquiry(o.Completed, kmRanksFrom(t.Below, rest, o.Completed.N(), o.cuts(), ps))
+	ranks := kmRanksFrom(t.Below, rest, o.Completed.N(), o.Cuts(), ps)
+	km := runs.NewRankQuery(o.Completed, ranks)
 	order.read(km)
-	for i, v := range km.kmValues() {
-		t.Tails[i].KM = v
+	for i, rank := range ranks {
+		if rank > 0 {
+			t.Tails[i].KM = &km.Values[i]
+		}
 	}
 	return t
 }
 
-func (o Observed) cuts() Union {
+// Cuts are all cut attempts, those of known timeouts at their censoring time.
+func (o Observed) Cuts() Union {
 	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
 }
 
 // shared fills everything but the quantiles. The rest are the completed values
 // beyond the first cut.
-func (o Observed) shared() (t Tails, rest joint) {
-	cuts := o.cuts()
+func (o Observed) shared() (t Tails, rest runs.Cursor) {
+	cuts := o.Cuts()
 	t.Cut = cuts.N()
 	t.N = t.Cut + o.Completed.N()
 	if t.Cut > 0 {
-		ends := newInquiry(cuts, []uint64{1, t.Cut})
-		answer(ends)
-		first, last := ends.values[0], ends.values[1]
+		ends := runs.NewRankQuery(cuts, []uint64{1, t.Cut})
+		runs.Answer(ends)
+		first, last := ends.Values[0], ends.Values[1]
 		t.FirstCut, t.CutMin, t.CutMax = new(first), new(first), new(last)
 	}
-	rest = o.Completed.walk()
-	if t.Below = rest.upTo(limit(t.FirstCut)); t.Below > 0 {
-		t.SlowestBelow = new(rest.largest())
+	rest = o.Completed.Cursor()
+	if t.Below = rest.UpTo(limit(t.FirstCut)); t.Below > 0 {
+		t.SlowestBelow = new(rest.Largest())
 	}
 	return t, rest
 }
@@ -195,11 +204,11 @@ func (l *lowerBounded) ask(rank uint64, to *int64) {
 	l.ranks, l.into = append(l.ranks, rank), append(l.into, to)
 }
 
-// read answers all questions, and other inquiries with them in the same walk.
-func (l *lowerBounded) read(with ...*inquiry) {
-	own := newInquiry(l.known, l.ranks)
-	answer(append(with, own)...)
+// read answers all questions, and other queries with them in the same walk.
+func (l *lowerBounded) read(with ...*runs.RankQuery) {
+	own := runs.NewRankQuery(l.known, l.ranks)
+	runs.Answer(append(with, own)...)
 	for i, to := range l.into {
-		*to = own.values[i]
+		*to = own.Values[i]
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
 
@@ -91,7 +92,7 @@ func TestRankIsTheMaximumWhereLessThanOneValueLiesBeyond(t *testing.T) {
 }
 
 // provenOrder is the ordering of Tails written out as a slice.
-func provenOrder(completed, cutAt, cutSeen []int64) (order oracle, below int) {
+func provenOrder(completed, cutAt, cutSeen []int64) (order durationtest.Oracle, below int) {
 	first := int64(math.MaxInt64)
 	for _, v := range append(append([]int64(nil), cutAt...), cutSeen...) {
 		first = min(first, v)
@@ -107,7 +108,7 @@ func provenOrder(completed, cutAt, cutSeen []int64) (order oracle, below int) {
 	for range cutSeen {
 		values = append(values, floor)
 	}
-	return oracleOf(values), below
+	return durationtest.OracleOf(values), below
 }
 
 func TestTailsEqualTheOrderingWrittenOut(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTailsEqualTheOrderingWrittenOut(t *testing.T) {
 			}
 			return
 		}
-		if want := order.quantile(i); got.Value != want || (got.Status == Exact) != (got.Rank <= uint64(below)) {
+		if want := order.Quantile(i); got.Value != want || (got.Status == Exact) != (got.Rank <= uint64(below)) {
 			t.Fatalf("%+v, want %d with %d below", got, want, below)
 		}
 		if (got.Lower != nil) != (got.LowerRank > 0) || got.Lower != nil && *got.Lower != order[got.LowerRank-1] {

@@ -23,13 +23,13 @@ type Wall struct {
 // no wall, and nor do cuts at 0. The walls ascend.
 func InferWalls(completed, ownCuts Union) []Wall {
 	var walls []Wall
-	done := completed.walk()
+	done := completed.Cursor()
 	for group := range clusters(ownCuts) {
 		if !group.isWall() {
 			continue
 		}
-		done.upTo(group.To)
-		group.From = done.largest()
+		done.UpTo(group.To)
+		group.From = done.Largest()
 		walls = append(walls, group)
 	}
 	return walls
@@ -40,7 +40,7 @@ func clusters(cuts Union) iter.Seq[Wall] {
 	return func(yield func(Wall) bool) {
 		var group Wall
 		for v, n := range cuts.All() {
-			if group.Count > 0 && apart(group.SlowestCut, v) {
+			if group.Count > 0 && Apart(group.SlowestCut, v) {
 				if !yield(group) {
 					return
 				}
@@ -58,14 +58,16 @@ func clusters(cuts Union) iter.Seq[Wall] {
 	}
 }
 
-// apart reports whether v is farther above a neighbour than cuts of one wall lie.
-func apart(neighbour, v int64) bool { return v-neighbour > max(wallGap, neighbour/50) }
+// Apart reports whether v is farther above a neighbour than cuts of one wall lie.
+func Apart(neighbour, v int64) bool { return v-neighbour > max(wallGap, neighbour/50) }
 
-func tooWide(from, to int64) bool {
+// TooWide reports whether two cuts are farther apart than the smallest and the
+// largest of one wall.
+func TooWide(from, to int64) bool {
 	// 3/20 of the smallest, taken apart so that it cannot overflow.
 	return to-from > from/20*3+from%20*3/20
 }
 
 func (w Wall) isWall() bool {
-	return w.To > 0 && w.Count >= fewestWallCuts && !tooWide(w.To, w.SlowestCut)
+	return w.To > 0 && w.Count >= fewestWallCuts && !TooWide(w.To, w.SlowestCut)
 }

@@ -3,6 +3,9 @@ package quantile
 import (
 	"cmp"
 	"slices"
+
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/runs"
 )
 
 // Class is what is known of those first attempts of a hop that each stand for
@@ -39,12 +42,12 @@ type WeightedTails struct {
 // share are those of Clopper and Pearson for n_eff attempts, the count rounded
 // away from the share on both sides.
 func TailsByWeight(classes []Class, ps []P, confidence P) WeightedTails {
-	return WidenedByWeight(classes, ps, confidence, make([]Dependent, len(ps)), Dependent{})
+	return WidenedByWeight(classes, ps, confidence, make([]depend.Dependent, len(ps)), depend.Dependent{})
 }
 
 // WidenedByWeight is TailsByWeight with limits of n_eff over the design effects of
 // the quantiles, and of the cut share.
-func WidenedByWeight(classes []Class, ps []P, confidence P, effects []Dependent, cut Dependent) WeightedTails {
+func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dependent, cut depend.Dependent) WeightedTails {
 	l := newWeighing(classes)
 	t := WeightedTails{Tails: l.tails, Effective: l.effective, CutUpper: 1}
 	l.shares(&t, confidence, cut.Effect.Size(l.effective))
@@ -112,7 +115,7 @@ func newWeighing(classes []Class) *weighing {
 	}
 	weights, counts := make([]float64, len(classes)), make([]uint64, len(classes))
 	for i, c := range classes {
-		weights[i], counts[i] = c.Weight, c.Completed.N()+c.cuts().N()
+		weights[i], counts[i] = c.Weight, c.Completed.N()+c.Cuts().N()
 	}
 	l.units = unitsOf(weights)
 	l.effective = effective(l.units, counts)
@@ -135,10 +138,10 @@ func combined(classes []Class) Observed {
 
 // weigh adds the weights of one class.
 func (l *weighing) weigh(o Observed, unit int64) {
-	l.total.add(unit, o.Completed.N()+o.cuts().N())
-	l.cut.add(unit, o.cuts().N())
-	l.unseen.add(unit, o.CutSeen.N())
-	l.below.add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
+	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
+	l.cut.Add(unit, o.Cuts().N())
+	l.unseen.Add(unit, o.CutSeen.N())
+	l.below.Add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
 }
 
 // shares fills what is said of the cut share, with the limits of size attempts.
@@ -146,11 +149,11 @@ func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
 	if l.tails.N == 0 {
 		return
 	}
-	t.CutShare = l.cut.share(l.total)
-	down, up := l.cut.outOf(l.total, size)
+	t.CutShare = l.cut.Share(l.total)
+	down, up := l.cut.OutOf(l.total, size)
 	t.CutLower, _ = ClopperPearson(down, size, confidence)
 	_, t.CutUpper = ClopperPearson(up, size, confidence)
-	_, beyond := l.total.minus(l.below).outOf(l.total, size)
+	_, beyond := l.total.Minus(l.below).OutOf(l.total, size)
 	t.Certifiable = HighestCertifiable(beyond, size, confidence)
 }
 
@@ -159,19 +162,19 @@ func (l *weighing) judge(q *Tail) asked {
 	if !l.answerable {
 		return asked{}
 	}
-	target := l.total.portion(q.P.num, q.P.denominator())
+	target := l.total.Portion(q.P.Fraction())
 	q.Status = AtLeast
-	if target.atMost(l.below) {
+	if target.AtMost(l.below) {
 		q.Status = Exact
 	}
 	a := asked{value: l.ask(target, new(reading))}
 	if q.LowerRank > 0 {
-		a.lower = l.ask(l.total.after(q.LowerRank-1, q.Effective), new(reading))
+		a.lower = l.ask(l.total.After(q.LowerRank-1, q.Effective), new(reading))
 	}
 	if q.UpperRank > q.Effective {
 		return a
 	}
-	if at := l.total.portion(q.UpperRank, q.Effective); at.atMost(l.below) {
+	if at := l.total.Portion(q.UpperRank, q.Effective); at.AtMost(l.below) {
 		a.upper = l.ask(at, new(reading))
 	}
 	return a
@@ -180,14 +183,14 @@ func (l *weighing) judge(q *Tail) asked {
 // ask has read fill in the value at which the cumulative weight reaches target.
 func (l *weighing) ask(target Sum, into *reading) *reading {
 	q := question{target: target, into: into}
-	beyond := l.below.plus(l.unseen)
+	beyond := l.below.Plus(l.unseen)
 	switch {
-	case target.atMost(l.below):
-	case target.atMost(beyond):
+	case target.AtMost(l.below):
+	case target.AtMost(beyond):
 		*into = reading{l.floor, l.tails.Below}
 		return into
 	default:
-		q.target, q.skip = target.minus(l.unseen), l.unseenCount
+		q.target, q.skip = target.Minus(l.unseen), l.unseenCount
 	}
 	l.questions = append(l.questions, q)
 	return into
@@ -208,45 +211,39 @@ func (a asked) fill(q *Tail, last int64) {
 	}
 }
 
-// known is the feed of a class's known values.
-type known struct {
-	joint
-	unit int64
-}
-
 // read answers all questions in one walk over the known values, which ends at
 // the largest target.
 func (l *weighing) read() {
 	slices.SortStableFunc(l.questions, func(a, b question) int {
 		return cmp.Or(cmp.Compare(a.target.Hi, b.target.Hi), cmp.Compare(a.target.Lo, b.target.Lo))
 	})
-	w := l.walk()
 	var before, count uint64 // attempts below value, and up to it
 	var reached Sum
-	for value := int64(-1); len(l.questions) > 0 && len(w.heads) > 0; w.advance() {
-		top := &w.heads[0]
-		if top.value != value {
-			value, before = top.value, count
+	value := int64(-1)
+	runs.Interleave(l.known(), func(v int64, n uint64, class int) bool {
+		if v != value {
+			value, before = v, count
 		}
-		count += top.count
-		reached.add(top.from.(*known).unit, top.count)
+		count += n
+		reached.Add(l.units[class], n)
 		l.answer(reached, reading{value, before})
-	}
+		return len(l.questions) > 0
+	})
 }
 
 // answer gives the reading to all questions that have been reached.
 func (l *weighing) answer(reached Sum, r reading) {
-	for len(l.questions) > 0 && l.questions[0].target.atMost(reached) {
+	for len(l.questions) > 0 && l.questions[0].target.AtMost(reached) {
 		q := l.questions[0]
 		*q.into = reading{r.value, r.before + q.skip}
 		l.questions = l.questions[1:]
 	}
 }
 
-func (l *weighing) walk() *walker {
-	var classes []*known
-	for i, c := range l.classes {
-		classes = append(classes, &known{append(append(Union(nil), c.Completed...), c.CutAt...).walk(), l.units[i]})
+// known are the known values of each class.
+func (l *weighing) known() (values []Union) {
+	for _, c := range l.classes {
+		values = append(values, append(append(Union(nil), c.Completed...), c.CutAt...))
 	}
-	return newWalker(classes)
+	return values
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
 
@@ -230,16 +231,16 @@ func TestUnitsKeepRatios(t *testing.T) {
 
 func TestPortionIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := Sum{rapid.Uint64Max(1<<62).Draw(t, "hi"), rapid.Uint64().Draw(t, "lo")}
+		s := Sum{Hi: rapid.Uint64Max(1<<62).Draw(t, "hi"), Lo: rapid.Uint64().Draw(t, "lo")}
 		den := rapid.Uint64Range(1, 1<<62).Draw(t, "den")
 		num := rapid.Uint64Max(den).Draw(t, "num")
 		d := new(big.Int).SetUint64(den)
-		want := new(big.Int).Mul(s.big(), new(big.Int).SetUint64(num))
+		want := new(big.Int).Mul(s.Big(), new(big.Int).SetUint64(num))
 		want.Add(want, new(big.Int).Sub(d, big.NewInt(1))).Div(want, d)
 		if want.Sign() == 0 {
 			want.SetInt64(1)
 		}
-		if got := s.portion(num, den).big(); got.Cmp(want) != 0 {
+		if got := s.Portion(num, den).Big(); got.Cmp(want) != 0 {
 			t.Fatalf("%v %d/%d = %v, want %v", s, num, den, got, want)
 		}
 	})
@@ -248,7 +249,7 @@ func TestPortionIsExact(t *testing.T) {
 func BenchmarkTailsByWeight(b *testing.B) {
 	var classes []Class
 	for i := range 4 {
-		classes = append(classes, Class{math.Pow(10, float64(i)), Observed{Completed: Union{sampleOf(lognormalMicroseconds(250_000)...)}}})
+		classes = append(classes, Class{math.Pow(10, float64(i)), Observed{Completed: Union{sampleOf(durationtest.LognormalMicroseconds(250_000)...)}}})
 	}
 	for b.Loop() {
 		TailsByWeight(classes, weightedPs, MustP("0.95"))

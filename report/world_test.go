@@ -10,6 +10,7 @@ import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/report/mirror"
 	"github.com/tailscope/tailscope/retries"
@@ -408,18 +409,18 @@ func biasedSample() *run {
 func estimated() *run {
 	r := retried()
 	h := &r.Hops[0]
-	gates := func(far float64) []quantile.Judgement {
-		return []quantile.Judgement{
-			{Gate: quantile.EnoughExceedances, Figure: 212, Limit: 50, Passed: true}, {Gate: quantile.NotTooFar, Figure: far, Limit: 5, Passed: far <= 5},
-			{Gate: quantile.FiniteMean, Figure: -.13524946, Limit: 1, Passed: true}, {Gate: quantile.FitsBelow, Figure: .6343, Limit: 1, Passed: true},
-			{Gate: quantile.SeenNearWall, Figure: 1.003, Limit: 1.5, Passed: true}, {Gate: quantile.OneWall, Figure: 1, Limit: 1, Passed: true},
+	gates := func(far float64) []fit.Judgement {
+		return []fit.Judgement{
+			{Gate: fit.EnoughExceedances, Figure: 212, Limit: 50, Passed: true}, {Gate: fit.NotTooFar, Figure: far, Limit: 5, Passed: far <= 5},
+			{Gate: fit.FiniteMean, Figure: -.13524946, Limit: 1, Passed: true}, {Gate: fit.FitsBelow, Figure: .6343, Limit: 1, Passed: true},
+			{Gate: fit.SeenNearWall, Figure: 1.003, Limit: 1.5, Passed: true}, {Gate: fit.OneWall, Figure: 1, Limit: 1, Passed: true},
 		}
 	}
-	h.Tail[1].Estimate = &quantile.Estimate{
+	h.Tail[1].Estimate = &fit.Estimate{
 		Value: new(1234 * ms), Bound: new(2871230 * us), F: 1.06, Xi: -.13524946, A2: new(.4420679), Fitted: true, Gates: gates(1.06),
-		Models: []quantile.Model{
-			{Name: quantile.Pareto, Value: new(1234 * ms), Bound: new(1327450 * us)},
-			{Name: quantile.Weibull, Value: new(1242 * ms), Bound: new(1327180 * us)}, {Name: quantile.Lognormal, Value: new(2565 * ms), Bound: new(2871230 * us)},
+		Models: []fit.Model{
+			{Name: fit.Pareto, Value: new(1234 * ms), Bound: new(1327450 * us)},
+			{Name: fit.Weibull, Value: new(1242 * ms), Bound: new(1327180 * us)}, {Name: fit.Lognormal, Value: new(2565 * ms), Bound: new(2871230 * us)},
 		},
 	}
 	far, served, gap := *h, *h, *h
@@ -428,13 +429,13 @@ func estimated() *run {
 		of.Tail = append([]buckets.Tail(nil), of.Tail...)
 		return &of.Tail[1]
 	}
-	tails(&far).Estimate = &quantile.Estimate{F: 53, Xi: -.13524946, Fitted: true, Gates: gates(53)}
+	tails(&far).Estimate = &fit.Estimate{F: 53, Xi: -.13524946, Fitted: true, Gates: gates(53)}
 	tails(&served).ServerSide = &buckets.ServerSide{Value: new(1500 * ms), N: 73, Of: 73}
 	of := tails(&gap)
 	of.ServerSide = &buckets.ServerSide{N: 3, Of: 73, Selected: true}
-	of.Estimate = &quantile.Estimate{F: math.Inf(1), Gates: []quantile.Judgement{
-		{Gate: quantile.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: quantile.NotTooFar, Figure: math.Inf(1), Limit: 5},
-		{Gate: quantile.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: quantile.OneWall, Figure: 2, Limit: 1},
+	of.Estimate = &fit.Estimate{F: math.Inf(1), Gates: []fit.Judgement{
+		{Gate: fit.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: fit.NotTooFar, Figure: math.Inf(1), Limit: 5},
+		{Gate: fit.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: fit.OneWall, Figure: 2, Limit: 1},
 	}}
 	r.Hops = append(r.Hops, far, served, gap)
 	return r

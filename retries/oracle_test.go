@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tailscope/tailscope/quantile"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 

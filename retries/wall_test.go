@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/quantile"
+
 	"github.com/tailscope/tailscope/spans"
 )
 

@@ -3,8 +3,9 @@ package retries
 import (
 	"slices"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/quantile"
+
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/spans"
 )
 

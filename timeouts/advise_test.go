@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 func number(ns *int64) string {
@@ -400,11 +401,11 @@ func TestMissingOfDependentAttempts(t *testing.T) {
 // The roll-out asks for independent attempts where today's come together.
 func TestCanaryStepOfDependentAttempts(t *testing.T) {
 	for _, c := range []struct {
-		effect quantile.Effect
+		effect depend.Effect
 		want   string
 	}{
-		{quantile.Effect{Hundredths: 400, Sure: true}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
-		{quantile.Effect{Hundredths: 140, Sure: true}, "raise a to 1 s for 2995 first attempts"},
+		{depend.Effect{Hundredths: 400, Sure: true}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
+		{depend.Effect{Hundredths: 140, Sure: true}, "raise a to 1 s for 2995 first attempts"},
 	} {
 		steps := world{hops: []hop{{name: "a", n: 900, ms: 300, cut: 100, wall: 500, effect: c.effect}}}.advise().Steps
 		if got := steps[1].Do; !strings.HasSuffix(got, c.want) {
@@ -423,7 +424,7 @@ func TestAStratumOfDependentAttemptsIsNotCertified(t *testing.T) {
 	one := quantile.Observed{Completed: quantile.Union{completed}}.Tails([]quantile.P{target}, confidence)
 	row.Target.Strata = []buckets.StratumTail{{Name: "raised", Tail: one.Tails[0]}}
 	a := &adviser{Query: Query{Settings: usual, Target: target, Confidence: confidence}}
-	for effect, want := range map[quantile.Effect]Evidence{{}: Certified, {Hundredths: 400, Sure: true}: Identified} {
+	for effect, want := range map[depend.Effect]Evidence{{}: Certified, {Hundredths: 400, Sure: true}: Identified} {
 		row.Target.Tail.Effect = effect
 		if s := a.strata(&row)[0]; s.Evidence != want || number(s.Timeout) != "400 ms" {
 			t.Errorf("%+v: %+v", effect, s)

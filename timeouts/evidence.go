@@ -10,6 +10,7 @@ import (
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // warned reports whether a row carries a warning.
@@ -187,7 +188,7 @@ var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), q
 
 // canary sizes a trial of a raised timeout, for first attempts that hang together as
 // today's do.
-func (a *adviser) canary(raise int64, from string, perSecond *float64, effect quantile.Effect) *Canary {
+func (a *adviser) canary(raise int64, from string, perSecond *float64, effect depend.Effect) *Canary {
 	if raise <= 0 || raise == math.MaxInt64 {
 		return nil
 	}

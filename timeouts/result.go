@@ -4,6 +4,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // Evidence says what a timeout stands on.
@@ -98,7 +99,7 @@ type Canary struct {
 	RaiseTo int64
 	From    string // what RaiseTo rests on
 	Sizes   []Size
-	Effect  quantile.Effect // of today's first attempts at the target, if it counts
+	Effect  depend.Effect // of today's first attempts at the target, if it counts
 }
 
 // Size is how many independent first attempts, none of them cut, show that the quantile lies

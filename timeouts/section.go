@@ -8,7 +8,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -135,7 +135,7 @@ func canaryText(c *Canary) string {
 
 // together says that a canary of attempts that come together must be larger; by how
 // much depends on how many of a trace or a minute are in it.
-func together(e quantile.Effect) string {
+func together(e depend.Effect) string {
 	if !e.Known() {
 		return ""
 	}

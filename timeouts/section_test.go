@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 )
 
 // As many first attempts as certify a quantile are too few where they come together.
@@ -14,7 +15,7 @@ func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 	if got := canaryText(c); !strings.HasSuffix(got, alone) {
 		t.Errorf("independent: %q", got)
 	}
-	c.Effect = quantile.Effect{Hundredths: 792, Sure: true}
+	c.Effect = depend.Effect{Hundredths: 792, Sure: true}
 	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want at its end %q", got, want)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -30,7 +32,7 @@ type hop struct {
 	servers  *buckets.ServerSide
 	estimate int64 // ms, bound of the models, 0 for none
 	warnings []string
-	effect   quantile.Effect
+	effect   depend.Effect
 }
 
 // world is an input as its sections would tell it.
@@ -104,7 +106,7 @@ func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	r.Target = &buckets.Target{Tail: buckets.Tail{Tail: t.Tails[0], Reason: "cut", ServerSide: h.servers}, Median: buckets.Tail{Tail: t.Tails[1]}}
 	r.Target.Tail.Effect = h.effect
 	if bound := h.estimate * ms; bound > 0 {
-		r.Target.Tail.Estimate = &quantile.Estimate{Bound: &bound}
+		r.Target.Tail.Estimate = &fit.Estimate{Bound: &bound}
 	}
 	if recorded.N > 0 {
 		r.Target.Recorded95 = &recorded.Quantiles[0]

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/quantile/fit"
 )
 
 var (
@@ -98,18 +100,18 @@ func observe(durations []float64, wall float64, twoWalls bool) quantile.Observed
 
 // tracesOf sums up the attempts of each trace, nil where they are taken for
 // independent.
-func (s system) tracesOf(durations []float64, wall float64) *quantile.Clusters {
+func (s system) tracesOf(durations []float64, wall float64) *depend.Clusters {
 	if !s.effect {
 		return nil
 	}
-	traces := new(quantile.Clusters)
+	traces := new(depend.Clusters)
 	for one := range slices.Chunk(durations, s.perTrace) {
-		var steps []quantile.Step
+		var steps []depend.LogBucket
 		for _, v := range one {
 			if v < wall {
-				steps = append(steps, quantile.StepOf(int64(v*second)))
+				steps = append(steps, depend.LogBucketOf(int64(v*second)))
 			} else {
-				steps = append(steps, quantile.CutStep)
+				steps = append(steps, depend.CutBucket)
 			}
 		}
 		traces.Add(steps)
@@ -117,14 +119,14 @@ func (s system) tracesOf(durations []float64, wall float64) *quantile.Clusters {
 	return traces
 }
 
-func (r *row) hop(o quantile.Observed, traces *quantile.Clusters, certified []limits) {
+func (r *row) hop(o quantile.Observed, traces *depend.Clusters, certified []limits) {
 	all := o.Tails(asked, confidence)
 	if traces != nil {
-		effects, _ := o.Effects(all, quantile.Dependence{Traces: traces, Blocks: new(quantile.Blocks), CutFrom: quantile.CutStep})
+		effects, _ := o.Effects(all, depend.Dependence{Traces: traces, Blocks: new(depend.Blocks), CutFrom: depend.CutBucket})
 		o.Widen(&all, effects, confidence)
 	}
 	tails := all.Tails
-	estimates := o.Estimates(tails)
+	estimates := fit.Estimates(o, tails)
 	for i, q := range tails {
 		truth := int64(r.quantile(q.P.Float()) * second)
 		certified[i].count(q.Upper, truth)

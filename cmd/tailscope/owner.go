@@ -70,7 +70,8 @@ func (s *ownerSettings) result(r *results, collected any) func() report.Section 
 		Quantiles: p.quantiles, TailFrom: s.from, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
 	})
-	tmpOwner = &owner; return func() report.Section { return owner.Section(&r.view) }
+	tmpOwner = &owner
+	return func() report.Section { return owner.Section(&r.view) }
 }
 
 // parseLabel reads a quantile as 0.999, as .999 or as p99.9.

@@ -5,11 +5,12 @@ import (
 	"iter"
 	"time"
 
+	"github.com/tailscope/tailscope/quantile"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
-	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
@@ -102,7 +103,8 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 		Weighted:       r.sampling.Weighted,
 	})
-	tmpTimeouts = &advice; return func() report.Section { return advice.Section(&r.view) }
+	tmpTimeouts = &advice
+	return func() report.Section { return advice.Section(&r.view) }
 }
 
 // byRow joins the durations of each row.

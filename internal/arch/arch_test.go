@@ -19,21 +19,24 @@ const module = "github.com/tailscope/tailscope"
 // table says which packages of this module each package may import. All may
 // import internal packages, and internal packages import none of these.
 var table = map[string][]string{
-	"quantile":           {},
+	"quantile/runs":      {},
+	"quantile/depend":    {"quantile/runs"},
+	"quantile":           {"quantile/runs", "quantile/depend"},
+	"quantile/fit":       {"quantile", "quantile/runs", "quantile/depend"},
 	"spans":              {},
 	"report":             {"quantile"},
 	"ingest":             {"spans", "report"},
-	"buckets":            {"spans", "quantile", "report"},
+	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
 	"attribution":        {"spans", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
 	"callgraph":          {"spans", "quantile"},
-	"timeouts":           {"spans", "quantile", "buckets", "retries", "callgraph", "report"},
-	"report/mirror":      {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
+	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
+	"report/mirror":      {"ingest", "spans", "quantile", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
-	"bench/coverage":     {"quantile", "bench/page"},
+	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
 	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report", "report/mirror"},
 }
@@ -41,7 +44,7 @@ var table = map[string][]string{
 // pages says what tests of a package may import besides, where they stand outside
 // it: those of whole pages have every section.
 var pages = map[string][]string{
-	"report": {"ingest", "spans", "buckets", "orphans", "attribution", "retries", "timeouts", "report", "report/mirror"},
+	"report": {"ingest", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report", "report/mirror"},
 }
 
 // Third-party types that must stay behind one package's face.

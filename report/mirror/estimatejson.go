@@ -3,7 +3,7 @@ package mirror
 import (
 	"strconv"
 
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/fit"
 )
 
 type jsonEstimate struct {
@@ -24,20 +24,20 @@ type jsonModel struct {
 }
 
 type jsonGate struct {
-	Gate   quantile.Gate `json:"gate"`
-	Figure *float64      `json:"figure"`
-	Limit  float64       `json:"limit"`
-	Passed bool          `json:"passed"`
+	Gate   fit.Gate `json:"gate"`
+	Figure *float64 `json:"figure"`
+	Limit  float64  `json:"limit"`
+	Passed bool     `json:"passed"`
 }
 
-func estimateJSON(e *quantile.Estimate) *jsonEstimate {
+func estimateJSON(e *fit.Estimate) *jsonEstimate {
 	if e == nil {
 		return nil
 	}
 	j := &jsonEstimate{
-		Value: e.Value, Bound: e.Bound, F: sixDigits(e.F), Condition: quantile.Condition,
-		Models: list(e.Models, func(m quantile.Model) jsonModel { return jsonModel(m) }),
-		Gates: list(e.Gates, func(g quantile.Judgement) jsonGate {
+		Value: e.Value, Bound: e.Bound, F: sixDigits(e.F), Condition: fit.Condition,
+		Models: list(e.Models, func(m fit.Model) jsonModel { return jsonModel(m) }),
+		Gates: list(e.Gates, func(g fit.Judgement) jsonGate {
 			return jsonGate{g.Gate, sixDigits(g.Figure), g.Limit, g.Passed}
 		}),
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -196,7 +197,7 @@ func shareJSON(h *buckets.Result) jsonShare {
 }
 
 // effectJSON is null where the effect is not known.
-func effectJSON(e quantile.Effect) *float64 {
+func effectJSON(e depend.Effect) *float64 {
 	if !e.Known() {
 		return nil
 	}

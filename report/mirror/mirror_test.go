@@ -3,7 +3,7 @@ package mirror
 import (
 	"testing"
 
-	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -14,7 +14,7 @@ func TestFittedNumbersHaveSixDigits(t *testing.T) {
 }
 
 func TestCanaryNamesTheDesignEffect(t *testing.T) {
-	got := canaryJSON(&timeouts.Canary{Effect: quantile.Effect{Hundredths: 792, Sure: true}}).Effect
+	got := canaryJSON(&timeouts.Canary{Effect: depend.Effect{Hundredths: 792, Sure: true}}).Effect
 	if got == nil || *got != 7.92 {
 		t.Errorf("JSON has %v", got)
 	}

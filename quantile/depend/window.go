@@ -1,0 +1,213 @@
+package depend
+
+import (
+	"time"
+
+	"github.com/tailscope/tailscope/quantile/runs"
+)
+
+const (
+	// maxCells is how many cells the blocks of all hops have together, 16 bytes
+	// each.
+	maxCells = 1 << 18
+	// widest is the width, over a minute, with which all times are one block.
+	widest = 30
+)
+
+// Window is the blocks of time of several hops. All are of one width: a minute, or
+// the smallest power of two of minutes with which there are no more than maxCells
+// cells. That is decided by the whole input: a part of it has no more cells, so a
+// worker never makes blocks wider than they end up. Wider blocks have, in the mean,
+// the same effect for spells that are shorter than they, and see longer ones. Where
+// no width is enough, there are too many hops, and all blocks stay empty.
+//
+// Not safe for concurrent use.
+type Window struct {
+	shift  uint8 // of the width, over a minute
+	limit  int
+	cells  int
+	gaveUp bool
+	blocks []*Blocks
+
+	counts [CutBucket + 1]uint64
+	room   []blockCell
+}
+
+// NewWindow returns a window without blocks.
+func NewWindow() *Window { return &Window{limit: maxCells} }
+
+// New returns empty blocks of the window.
+func (w *Window) New() *Blocks {
+	b := &Blocks{window: w}
+	w.blocks = append(w.blocks, b)
+	return b
+}
+
+// Width returns the width of a block.
+func (w *Window) Width() time.Duration { return time.Minute << w.shift }
+
+// Width returns the width of a block.
+func (b *Blocks) Width() time.Duration { return b.window.Width() }
+
+// Flush counts all that waits. Until more is added, all blocks may then be read at
+// the same time.
+func (w *Window) Flush() {
+	for _, b := range w.blocks {
+		b.flush()
+	}
+}
+
+// Join makes both windows equally wide; then the blocks of o can be moved into
+// those of w.
+func (w *Window) Join(o *Window) {
+	w.Flush()
+	o.Flush()
+	for w.shift < o.shift {
+		w.widen()
+	}
+	w.follow(o)
+	if o.gaveUp {
+		w.giveUp()
+	}
+}
+
+// Merge moves the attempts of o into b; their windows were joined.
+func (b *Blocks) Merge(o *Blocks) {
+	if b.window.gaveUp {
+		return
+	}
+	b.window.follow(o.window)
+	b.enter(o.cells)
+	o.window.cells -= len(o.cells)
+	o.cells = nil
+	b.window.check()
+}
+
+// follow widens a window that is being moved, where the other had to be.
+func (w *Window) follow(o *Window) {
+	for o.shift < w.shift {
+		o.widen()
+	}
+}
+
+// check widens blocks until there are few enough cells.
+func (w *Window) check() {
+	for w.cells > w.limit && w.shift < widest {
+		w.widen()
+	}
+	if w.cells > w.limit {
+		w.giveUp()
+	}
+}
+
+// giveUp forgets all blocks and whatever comes.
+func (w *Window) giveUp() {
+	w.shift, w.cells, w.gaveUp = widest, 0, true
+	for _, b := range w.blocks {
+		b.cells, b.pending = nil, nil
+	}
+}
+
+// widen makes one block of two. It keeps what waits.
+func (w *Window) widen() {
+	w.shift++
+	w.cells = 0
+	for _, b := range w.blocks {
+		b.from, b.to = 0, 0
+		b.low, b.high = wider(b.low), wider(b.high)
+		for i, key := range b.pending {
+			b.pending[i] = wider(key)
+		}
+		b.widen()
+	}
+}
+
+// wider is the key with half the block's number.
+func wider(key int64) int64 { return key>>(bucketBits+1)<<bucketBits | key&int64(CutBucket) }
+
+// widen joins the cells of two blocks each, in their place.
+func (b *Blocks) widen() {
+	w, cells := b.window, b.cells
+	b.cells = cells[:0]
+	for len(cells) > 0 {
+		even, odd := b.pair(&cells)
+		// What is written may lie over the first block.
+		w.room = append(w.room[:0], even...)
+		b.cells = joined(b.cells, w.room, odd)
+	}
+	w.cells += len(b.cells)
+}
+
+// pair takes the cells of two blocks that become one off the front, with their new
+// keys.
+func (b *Blocks) pair(cells *[]blockCell) (even, odd []blockCell) {
+	list := *cells
+	block := list[0].key >> (bucketBits + 1)
+	n, half := 0, 0
+	for n < len(list) && list[n].key>>(bucketBits+1) == block {
+		if list[n].key>>bucketBits&1 == 0 {
+			half++
+		}
+		list[n].key = wider(list[n].key)
+		n++
+	}
+	*cells = list[n:]
+	return list[:half], list[half:n]
+}
+
+// joined appends two sorted lists as one.
+func joined(to, a, b []blockCell) []blockCell {
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].key < b[0].key:
+			to, a = append(to, a[0]), a[1:]
+		case len(a) == 0 || b[0].key < a[0].key:
+			to, b = append(to, b[0]), b[1:]
+		default:
+			to = append(to, blockCell{a[0].key, a[0].n + b[0].n})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return to
+}
+
+// tallied returns the distinct keys with their counts, sorted; least and most are
+// the keys of the first block and of the last. The list is good until the next call;
+// the keys are not kept.
+func (w *Window) tallied(keys []int64, least, most int64) []blockCell {
+	w.room = w.room[:0]
+	if least == most {
+		w.ofOneBlock(keys)
+		return w.room
+	}
+	for i := range keys {
+		keys[i] -= least // few bytes to sort by
+	}
+	runs.SortDurations(keys)
+	for _, k := range keys {
+		if n := len(w.room); n > 0 && w.room[n-1].key == least+k {
+			w.room[n-1].n++
+			continue
+		}
+		w.room = append(w.room, blockCell{least + k, 1})
+	}
+	return w.room
+}
+
+// ofOneBlock counts without sorting: most attempts that come together are of one
+// minute.
+func (w *Window) ofOneBlock(keys []int64) {
+	low, high := CutBucket, LogBucket(0)
+	for _, k := range keys {
+		s := LogBucket(k & int64(CutBucket))
+		w.counts[s]++
+		low, high = min(low, s), max(high, s)
+	}
+	base := keys[0] &^ int64(CutBucket)
+	for s := low; s <= high; s++ {
+		if n := w.counts[s]; n > 0 {
+			w.room = append(w.room, blockCell{base | int64(s), n})
+			w.counts[s] = 0
+		}
+	}
+}
