@@ -88,6 +88,9 @@ func (s *Set) Add(b *spans.Batch) {
 			h = s.hop(b.Hops[index])
 			hops[index] = h
 		}
+		if b.Resolution != nil {
+			h.resolution = min(h.resolution, b.Resolution[row])
+		}
 		if b.Stratum != nil || !s.addPlain(h, b, row) {
 			s.addRow(h, b, row)
 		}
@@ -106,9 +109,6 @@ func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
 		return false
 	}
 	h.marked = h.marked || marked
-	if b.Resolution != nil {
-		h.resolution = min(h.resolution, b.Resolution[row])
-	}
 	p := h.part(b.Retry(row))
 	if len(p.waiting) == 0 {
 		s.waiting = append(s.waiting, p)
@@ -139,9 +139,6 @@ func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
 	}
 	if s.timed {
 		a.start, a.timed = b.Start(row)
-	}
-	if b.Resolution != nil {
-		h.resolution = min(h.resolution, b.Resolution[row])
 	}
 	if a.outcome == spans.Completed || !s.hold(h, a, b, row) {
 		h.add(a)

@@ -67,7 +67,7 @@ var formats = []format{
 			return sniffed{why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
 		},
 		open:       func(f *File, _ *Fields) (chunker, error) { return newMessages(f), nil },
-		newDecoder: func(f *Fields, _ spans.Columns) decoder { return newProtoDecoder(f) },
+		newDecoder: func(f *Fields, c spans.Columns) decoder { return newProtoDecoder(f, c) },
 		binary:     true,
 	},
 	{
@@ -103,7 +103,7 @@ func traceFormat(name string) format {
 		name:       name,
 		sniff:      sniffTraces(name),
 		open:       func(f *File, _ *Fields) (chunker, error) { return newTraceChunker(f) },
-		newDecoder: func(f *Fields, _ spans.Columns) decoder { return newTraceDecoder(f) },
+		newDecoder: func(f *Fields, c spans.Columns) decoder { return newTraceDecoder(f, c) },
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/jaegertracing/jaeger-idl/model/v1"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // protoDecoder decodes chunks of protobuf messages.
@@ -14,8 +16,8 @@ type protoDecoder struct {
 	span  model.Span
 }
 
-func newProtoDecoder(f *Fields) *protoDecoder {
-	d := &protoDecoder{spanReader: newSpanReader(f)}
+func newProtoDecoder(f *Fields, c spans.Columns) *protoDecoder {
+	d := &protoDecoder{spanReader: newSpanReader(f, c)}
 	d.model.spanReader = &d.spanReader
 	return d
 }

@@ -96,7 +96,7 @@ func TestShortcutsChangeNothing(t *testing.T) {
 func TestShortcutsAreTaken(t *testing.T) {
 	j := newJaegerReader(&spanReader{})
 	fields := traceHow{}.config(t).Fields
-	one := newTraceDecoder(fields)
+	one := newTraceDecoder(fields, 0)
 	for _, c := range []struct {
 		what string
 		in   string

@@ -11,18 +11,19 @@ import (
 // spanReader is what the decoders of all trace formats share: one span at a
 // time, read into fields and a record of its tags.
 type spanReader struct {
-	tags  keyCache
-	rules *ruleSet
-	tally *Tally
-	sink  sink
-	where cursor
-	rec   record
-	row   *spans.Row // being made
-	own   spans.Row  // that row is, unless spans wait
-	has   spanFields
-	refs  []reference
-	memos tagMemos
-	waits []waiting
+	columns spans.Columns
+	tags    keyCache
+	rules   *ruleSet
+	tally   *Tally
+	sink    sink
+	where   cursor
+	rec     record
+	row     *spans.Row // being made
+	own     spans.Row  // that row is, unless spans wait
+	has     spanFields
+	refs    []reference
+	memos   tagMemos
+	waits   []waiting
 	// trace is the text of the last trace id, and traceID its value.
 	trace   []byte
 	traceID spans.TraceID
@@ -37,8 +38,8 @@ type spanReader struct {
 	partial *fault
 }
 
-func newSpanReader(f *Fields) spanReader {
-	return spanReader{tags: newKeyCache(f.tags), rules: f.rules}
+func newSpanReader(f *Fields, c spans.Columns) spanReader {
+	return spanReader{columns: c, tags: newKeyCache(f.tags), rules: f.rules}
 }
 
 // begin turns to another chunk.
@@ -164,8 +165,11 @@ func (r *spanReader) finish(at int) *fault {
 
 // measure says which span it is, where it stands and how long it took.
 func (r *spanReader) measure(at int) *fault {
-	p := r.where.place(at)
-	*r.row = spans.Row{Line: p.line, Offset: p.offset}
+	*r.row = spans.Row{}
+	if r.columns.Has(spans.Positions) {
+		p := r.where.place(at)
+		r.row.Line, r.row.Offset = p.line, p.offset
+	}
 	if bad := r.ids(); bad != nil {
 		return bad
 	}

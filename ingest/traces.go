@@ -19,9 +19,9 @@ type traceDecoder struct {
 	depth  int
 }
 
-func newTraceDecoder(f *Fields) *traceDecoder {
+func newTraceDecoder(f *Fields, c spans.Columns) *traceDecoder {
 	d := &traceDecoder{}
-	d.spanReader = newSpanReader(f)
+	d.spanReader = newSpanReader(f, c)
 	d.jaeger = newJaegerReader(&d.spanReader)
 	d.otlp = newOTLPReader(&d.spanReader)
 	d.resources = d.visiting(d.otlp.resourceSpans)

@@ -137,7 +137,7 @@ func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledge
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
 		sink.tally = &Tally{Chunk: chunk, keepAll: true}
 		if dec == nil {
-			dec = f.format.newDecoder(c.Fields, 0)
+			dec = f.format.newDecoder(c.Fields, spans.Positions)
 			if of, ok := dec.(*traceDecoder); ok {
 				of.general = h.general
 			}

@@ -58,7 +58,6 @@ type Builder struct {
 	// instances has the name "", none, at 0.
 	instances *dictionary
 	rows      int
-	ready     bool // buffers are reserved
 
 	hop                      fixed[int32]
 	duration, timeout, start nullable[int64]
@@ -108,10 +107,7 @@ func (b *Builder) Columns() Columns { return b.columns }
 
 // Hop returns the index of a hop that has only a name.
 func (b *Builder) Hop(name []byte) int32 {
-	if i, ok := b.hops.keys.find(name); ok {
-		return i
-	}
-	return b.hops.add(name, Hop{Name: string(name)})
+	return b.SpanHop(name, func() Hop { return Hop{Name: string(name)} })
 }
 
 // SpanHop returns the index of the hop with that key, which must tell all hops
@@ -142,9 +138,6 @@ func (b *Builder) Instance(name []byte) int32 {
 // Stratum returns the index of a stratum's name.
 func (b *Builder) Stratum(name []byte) int32 { return b.strata.at(name) }
 
-// Rows returns how many rows wait for the next Batch.
-func (b *Builder) Rows() int { return b.rows }
-
 // Full reports whether Batch must be called before r can be appended.
 func (b *Builder) Full(r *Row) bool {
 	return b.rows == BatchRows || b.rows > 0 && !(b.trace.fits(len(r.Trace)) && b.spanText.fits(len(r.SpanText)))
@@ -152,8 +145,10 @@ func (b *Builder) Full(r *Row) bool {
 
 // Append adds a row; the builder must not be full.
 func (b *Builder) Append(r *Row) {
-	if !b.ready {
-		b.reserve()
+	if b.rows == 0 {
+		for _, c := range b.filled {
+			c.reserve(b.pool, BatchRows)
+		}
 	}
 	i := b.rows
 	b.hop.set(i, r.Hop)
@@ -207,13 +202,6 @@ func (b *Builder) appendLink(i int, l *Link) {
 	}
 }
 
-func (b *Builder) reserve() {
-	for _, c := range b.filled {
-		c.reserve(b.pool, BatchRows)
-	}
-	b.ready = true
-}
-
 // Batch returns the rows appended since the last call; the caller owns it. It
 // returns nil where there are none.
 func (b *Builder) Batch() *Batch {
@@ -222,7 +210,7 @@ func (b *Builder) Batch() *Batch {
 	}
 	batch := b.view(b.rows)
 	batch.record = b.record(b.rows)
-	b.rows, b.ready = 0, false
+	b.rows = 0
 	return batch
 }
 
@@ -247,5 +235,5 @@ func (b *Builder) Release() {
 		n.release()
 	}
 	b.pool.close()
-	b.rows, b.ready = 0, false
+	b.rows = 0
 }

@@ -158,8 +158,8 @@ func TestBuilderIsFullAfterBatchRows(t *testing.T) {
 	}
 	got := b.Batch()
 	defer got.Release()
-	if got.Len() != BatchRows || b.Rows() != 0 {
-		t.Errorf("batch of %d rows, %d left", got.Len(), b.Rows())
+	if got.Len() != BatchRows || b.rows != 0 {
+		t.Errorf("batch of %d rows, %d left", got.Len(), b.rows)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestReleaseFreesRowsThatWait(t *testing.T) {
 	b := NewBuilder(checked(t), everything)
 	b.Append(&Row{Hop: b.Hop([]byte("h")), Trace: []byte(strings.Repeat("x", 10000))})
 	b.Release()
-	if b.Rows() != 0 {
+	if b.rows != 0 {
 		t.Errorf("rows left after Release")
 	}
 }

@@ -2,7 +2,8 @@
 //
 //  1. A decoder fills a Row and appends it to a Builder.
 //
-//  2. The Builder hands out a Batch of about 16 Ki rows, an Arrow record.
+//  2. The Builder hands out a Batch of about 16 Ki rows, an Arrow record. It
+//     fills only the columns that the run reads.
 //
 //  3. Whoever received a Batch last owns it and calls Release exactly once,
 //     on error paths too.
@@ -13,7 +14,7 @@
 //  5. Lines of hop logs that name their chain go into a ChainStore, which gives every
 //     Chain whole: attempts sorted, what ran inside what, cuts from below marked.
 //
-// Hop names are dictionary-coded: the Dictionary lives as long as its Builder
+// Hop names are dictionary-coded: the dictionary lives as long as its Builder
 // and only ever grows, so an index once seen keeps its meaning. Trace ids are
 // never dictionary-coded: nearly every one is new.
 package spans
