@@ -10,11 +10,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+
+	"github.com/tailscope/tailscope/internal/unnamed"
 )
 
-// File is a temporary file of blocks. It is made with the first one and loses its
-// name at once where the system allows that, so that nothing is left however the
-// process ends; where it does not, Close removes it.
+// File is a temporary file of blocks. It is made with the first one and has no name,
+// or loses it at once, where the system allows that, so that nothing is left however
+// the process ends; where it does not, Close removes it.
 //
 // One goroutine writes. Several may read at once, also while it writes.
 type File struct {
@@ -67,12 +69,15 @@ func (f *File) Write(block []byte) (Piece, error) {
 	return p, nil
 }
 
-// create makes the file, and takes its name away.
+// create makes the file, and takes away a name that it had to have.
 func (f *File) create() (err error) {
 	switch {
 	case f.closed:
 		return fs.ErrClosed
 	case f.file != nil:
+		return nil
+	}
+	if f.file, err = unnamed.Open(f.folder, os.O_RDWR|os.O_EXCL, 0o600); err == nil {
 		return nil
 	}
 	if f.file, err = os.CreateTemp(f.folder, "tailscope-"+f.kind+"-*"); err != nil {

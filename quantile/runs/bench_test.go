@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/internal/durationtest"
+	"github.com/tailscope/tailscope/internal/spill/spilltest"
 )
 
 func BenchmarkAddDenseMicroseconds(b *testing.B) {
@@ -59,7 +60,7 @@ func BenchmarkAddLog(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(st.held)/float64(b.N), "held-B/value")
-			b.ReportMetric(float64(fileBytes(b, dir))/float64(b.N), "file-B/value")
+			b.ReportMetric(float64(spilltest.Bytes(b, dir))/float64(b.N), "file-B/value")
 		})
 	}
 }

@@ -52,23 +52,11 @@ func TestSamplesThatWereWrittenOutEqualThoseInMemory(t *testing.T) {
 				}
 				compareQuantiles(t, s, durationtest.OracleOf(repeated(talliesOf(Union{free[name]}))))
 			}
-			if n := fileBytes(t, dir); st.Err() != nil || n == 0 {
+			if n := spilltest.Bytes(t, dir); st.Err() != nil || n == 0 {
 				t.Errorf("%d bytes in the file, %v", n, st.Err())
 			}
 		})
 	}
-}
-
-// fileBytes is how much a store wrote to its file.
-func fileBytes(t testing.TB, dir string) (bytes uint64) {
-	for _, path := range spilltest.Open(t, dir) {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytes += uint64(info.Size())
-	}
-	return bytes
 }
 
 // repeated lists every value as often as it counts.
@@ -98,7 +86,7 @@ func TestStoreHoldsItsLimit(t *testing.T) {
 	for _, s := range samples {
 		bytes += s.Bytes()
 	}
-	if n := fileBytes(t, dir); bytes > uint64(limit+limit/8) || n < uint64(limit) {
+	if n := spilltest.Bytes(t, dir); bytes > uint64(limit+limit/8) || n < int64(limit) {
 		t.Errorf("%d bytes held, %d in the file", bytes, n)
 	}
 }

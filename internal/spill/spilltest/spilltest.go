@@ -37,6 +37,17 @@ func OpenBy(t testing.TB, pid int, folder string) (paths []string) {
 	return paths
 }
 
+// Bytes is how much lies in the files of Open.
+func Bytes(t testing.TB, folder string) (bytes int64) {
+	t.Helper()
+	for _, path := range Open(t, folder) {
+		if info, err := os.Stat(path); err == nil { // else it was closed meanwhile
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 // Damage changes the content of each such file by a function of its path, and is
 // fatal where there is none.
 func Damage(t testing.TB, folder string, change func(path string) error) {
