@@ -15,12 +15,12 @@ import (
 const (
 	resamples = 1000
 	// mostUnits is how many units a side is drawn from. More traces than that are
-	// dealt into as many groups by the hash of their ids, and groups are drawn.
+	// put into as many units by the hash of their ids, and those are drawn.
 	mostUnits = 1024
 	// mostResampled is how many hops get limits, those with the largest excess.
 	mostResampled = 1000
-	// mostDealt is up to how many hops a deal is made.
-	mostDealt = 200
+	// mostUnitHops is up to how many hops unitTimes are kept.
+	mostUnitHops = 200
 
 	seedHi, seedLo = 0x7461696c73636f70, 0x65206f776e6572
 )
@@ -173,7 +173,7 @@ func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
 		hops[k] = s.listed[i]
 	}
 	tail, body := newSide(s.groups[0], s.tail.n, len(hops)), newSide(s.groups[1], s.body.n, len(hops))
-	if !s.dealt[0].into(tail, hops, s.tail.n) || !s.dealt[1].into(body, hops, s.body.n) {
+	if !s.units[0].into(tail, hops, s.tail.n) || !s.units[1].into(body, hops, s.body.n) {
 		tail.makeSums(len(hops) + 1)
 		body.makeSums(len(hops) + 1)
 		s.fillBoth(w, tail, body, hops, jobs)

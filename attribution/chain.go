@@ -86,7 +86,7 @@ func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[
 
 func (w *Watch) find(h *chainHop, c *spans.Chain, a *spans.Attempt) {
 	h.instance, h.hop = a.Instance, w.table.hopAt(c.Hops, a.Hop)
-	h.part = w.table.partAt(h.hop, place{told: w.table.instances.at(a.Instance)}) + 1
+	h.part = w.table.partAt(h.hop, place{named: w.table.instances.at(a.Instance)}) + 1
 }
 
 // hopOf returns the number of an attempt's hop.

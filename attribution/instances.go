@@ -16,7 +16,7 @@ type naming uint8
 // the work, what the attempt itself names, the host of a call's caller.
 const (
 	byProcess naming = iota
-	byTold
+	byNamed
 	byCaller
 	namings
 )
@@ -24,8 +24,8 @@ const (
 // of returns the number of a place's name of that kind, 0 for none.
 func (n naming) of(p place) int32 {
 	switch {
-	case n == byTold:
-		return p.told
+	case n == byNamed:
+		return p.named
 	case p.caller == (n == byCaller):
 		return p.process
 	}

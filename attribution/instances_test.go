@@ -221,8 +221,8 @@ func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
 		w := l.merged()
 		w.each(func(trip *trip) {
 			p := w.table.parts[trip.entries[0].part]
-			if trip.total == 100*us && (len(trip.entries) != 1 || w.table.names[p.told] != "a-1") {
-				t.Errorf("%s first: %d parts, %s", first, len(trip.entries), w.table.names[p.told])
+			if trip.total == 100*us && (len(trip.entries) != 1 || w.table.names[p.named] != "a-1") {
+				t.Errorf("%s first: %d parts, %s", first, len(trip.entries), w.table.names[p.named])
 			}
 		})
 	}

@@ -17,7 +17,7 @@ type part struct {
 // key is the part as one number, which takes less to look up: names and hops are
 // few enough for that.
 func (p part) key() uint64 {
-	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.told)
+	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.named)
 	if p.caller {
 		return key<<1 | 1
 	}
@@ -77,9 +77,9 @@ func (t *table) use(hosts, instances []string) {
 	t.instances.follow(t, instances)
 }
 
-// meet enters the hops of a trace, so that those are known too that have no time
+// registerHops enters the hops of a trace, so that those are known too that have no time
 // on a path.
-func (t *table) meet(trace *spans.Trace) {
+func (t *table) registerHops(trace *spans.Trace) {
 	for i := range trace.Spans {
 		t.hopAt(trace.Hops, trace.Spans[i].Hop)
 	}
@@ -108,7 +108,7 @@ func (t *table) merge(o *table) (hops, parts []int32) {
 	}
 	for i := 1; i < len(o.parts); i++ {
 		p := o.parts[i]
-		parts[i] = t.part(hops[p.hop], place{names[p.process], names[p.told], p.caller})
+		parts[i] = t.part(hops[p.hop], place{names[p.process], names[p.named], p.caller})
 	}
 	return hops, parts
 }

@@ -7,7 +7,7 @@ import "github.com/tailscope/tailscope/spans"
 // that its callers name.
 type place struct {
 	process int32 // the host of the process: of a call, of the server that took it
-	told    int32 // what the attempt itself names: its peer, or a log's instance
+	named   int32 // what the attempt itself names: its peer, or a log's instance
 	caller  bool  // process is that of the caller, as nothing else is known of a call
 }
 
@@ -58,15 +58,15 @@ func (t *table) crowded() bool { return len(t.names)-1 > spans.MostInstances }
 // placeOf says where a span ran. A call is taken for an attempt at its server's.
 func (t *table) placeOf(trace *spans.Trace, i int32) place {
 	s := &trace.Spans[i]
-	own, told := t.hosts.at(s.Host), t.instances.at(s.Instance)
+	own, named := t.hosts.at(s.Host), t.instances.at(s.Instance)
 	if k := trace.Hops[s.Hop].Kind; k != spans.Client && k != spans.Producer {
-		return place{process: own, told: told}
+		return place{process: own, named: named}
 	}
 	server := t.serverOf(trace, i)
-	if server == 0 && told == 0 {
+	if server == 0 && named == 0 {
 		return place{process: own, caller: own != 0}
 	}
-	return place{process: server, told: told}
+	return place{process: server, named: named}
 }
 
 // serverOf returns the host of the first server that took a call, 0 if none is

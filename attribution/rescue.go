@@ -10,7 +10,7 @@ import (
 // rescues is room for what was tried again in one trace.
 type rescues struct {
 	by      []int32         // the attempt that retries each, -1 for none
-	lost    []bool          // its caller cancelled it, as its twin had answered
+	lost    []bool          // its caller cancelled it, as another attempt had answered
 	latest  map[int32]int32 // of one parent's children: the last retry, by the hop's index
 	answers []answer
 }

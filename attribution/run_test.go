@@ -28,7 +28,7 @@ func TestAResultIsTheSameForAnyNumberOfGoroutines(t *testing.T) {
 }
 
 // What was added up on the way is what going through all traces again gives.
-func TestADealGivesTheResamplesOfAnotherPass(t *testing.T) {
+func TestUnitTimesGiveTheResamplesOfAnotherPass(t *testing.T) {
 	lines := manyLines(5000)
 	for i := range lines {
 		lines[i].end += i * i % 9973
@@ -41,9 +41,9 @@ func TestADealGivesTheResamplesOfAnotherPass(t *testing.T) {
 		t.Fatalf("%d and %d traces", s.tail.n, s.body.n)
 	}
 	chosen := s.resampled(w.hopsOf(s, q))
-	dealt := s.resample(w, chosen, 2)
-	s.dealt = [2]*deal{}
-	if d := cmp.Diff(dealt, s.resample(w, chosen, 2)); d != "" {
+	units := s.resample(w, chosen, 2)
+	s.units = [2]*unitTimes{}
+	if d := cmp.Diff(units, s.resample(w, chosen, 2)); d != "" {
 		t.Error(d)
 	}
 }

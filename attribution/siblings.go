@@ -48,5 +48,5 @@ func (x *siblings) rescued(c []spans.Attempt, i int32, until int64) bool {
 // before reports whether an attempt may be retried by another one: that starts when
 // this one had ended, as far as clocks tell, and not beside it.
 func before(a, next *spans.Attempt) bool {
-	return !far(next.Start, a.End()) && uint64(next.Start)-uint64(a.Start) > uint64(a.Duration/2)
+	return !wellBefore(next.Start, a.End()) && uint64(next.Start)-uint64(a.Start) > uint64(a.Duration/2)
 }

@@ -54,9 +54,9 @@ type split struct {
 	largest    []uint64 // tail traces by their largest hop
 	listed     []int32  // hops of the result, in its order
 	groups     [2][]uint32
-	times      hopTimes // of the trip at hand
-	tops       []top    // by hop
-	dealt      [2]*deal // the sides
+	times      hopTimes      // of the trip at hand
+	tops       []top         // by hop
+	units      [2]*unitTimes // the sides
 }
 
 func (s *split) inTail(t *trip) bool { return t.total >= s.from || t.fails }
@@ -98,7 +98,7 @@ func newSplit(t *table, traces uint64, from, to int64) *split {
 		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
 		cut: make([]bool, hops), largest: make([]uint64, hops),
 		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
-		times:  hopTimes{table: t}, tops: newTops(hops, traces), dealt: [2]*deal{newDeal(hops), newDeal(hops)},
+		times:  hopTimes{table: t}, tops: newTops(hops, traces), units: [2]*unitTimes{newUnitTimes(hops), newUnitTimes(hops)},
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *split) place(t *trip) {
 	if s.inTail(t) {
 		s.groups[0][t.group]++
 		s.tail.add(t, &s.times)
-		s.dealt[0].add(t, &s.times)
+		s.units[0].add(t, &s.times)
 		if hop := s.times.largest(); hop >= 0 {
 			s.largest[hop]++
 		}
@@ -130,7 +130,7 @@ func (s *split) place(t *trip) {
 	if s.inBody(t) {
 		s.groups[1][t.group]++
 		s.body.add(t, &s.times)
-		s.dealt[1].add(t, &s.times)
+		s.units[1].add(t, &s.times)
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *split) merge(o *split) {
 		for g, n := range o.groups[side] {
 			s.groups[side][g] += n
 		}
-		s.dealt[side].merge(o.dealt[side])
+		s.units[side].merge(o.units[side])
 	}
 }
 

@@ -31,7 +31,7 @@ func unsure(outer, inner *spans.Attempt) bool {
 	if outer.Start == inner.Start && outer.Duration == inner.Duration {
 		return true
 	}
-	return !outer.GaveUp() && outer.End() < inner.End() && !far(outer.Start, inner.Start)
+	return !outer.GaveUp() && outer.End() < inner.End() && !wellBefore(outer.Start, inner.Start)
 }
 
 func (w *Watch) mergeUnsure(o *Watch, hops []int32) {

@@ -113,7 +113,7 @@ func (w *Watch) AddTrace(t *spans.Trace) {
 		return
 	}
 	w.table.use(t.Hosts, t.Instances)
-	w.table.meet(t)
+	w.table.registerHops(t)
 	w.observeTrace(t)
 	root := rootOf(t)
 	fails := w.judgeTrace(t, root)
@@ -172,13 +172,13 @@ func (w *Watch) compareWithParent(t *spans.Trace, i int32) {
 	}
 	s, parent := &t.Spans[i], &t.Spans[p]
 	w.counts.children++
-	if far(s.Start, parent.Start) || !parent.GaveUp() && far(parent.End(), s.End()) {
+	if wellBefore(s.Start, parent.Start) || !parent.GaveUp() && wellBefore(parent.End(), s.End()) {
 		w.counts.outside++
 	}
 }
 
-// far reports whether a moment lies before another by more than rounding.
-func far(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
+// wellBefore reports whether a moment lies before another by more than rounding.
+func wellBefore(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
 // count enters the path just walked.
 func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {

@@ -15,29 +15,22 @@ func (s *Set) addChain(c *spans.Chain) {
 	if c.TooLong() || !comeTogether(c.Attempts) {
 		return
 	}
+	hops := s.hopsOfTable(c.Hops)
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
 		if !firstOfTail(a) {
 			continue
 		}
-		b := s.clustersOf(c.Hops, a.Hop)
+		if hops[a.Hop] == nil {
+			hops[a.Hop] = s.hop(c.Hops[a.Hop])
+		}
+		b := hops[a.Hop].clusters
 		if len(b.open) == 0 {
 			s.open = append(s.open, b)
 		}
 		b.open = append(b.open, stepOf(a))
 	}
 	s.closeOpen()
-}
-
-// clustersOf returns those of a hop of chains, which all have one list of hops.
-func (s *Set) clustersOf(hops []spans.Hop, i int32) *bonds {
-	if len(s.inChains) == 0 {
-		s.inChains = make([]*bonds, len(hops))
-	}
-	if s.inChains[i] == nil {
-		s.inChains[i] = s.hop(hops[i]).bonds
-	}
-	return s.inChains[i]
 }
 
 // firstOfTail reports whether an attempt is one of those that a tail is made of.

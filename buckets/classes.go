@@ -29,7 +29,7 @@ func NewClasses(c Config) *Classes {
 		c.store = quantile.NewStore(c.Memory, c.TempDir)
 		stores = append(stores, c.store)
 	}
-	c.bonds = newBindings()
+	c.clusters = newHopClusters()
 	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}, stores: stores}
 }
 
@@ -103,7 +103,7 @@ func (c *Classes) Merge(o *Classes) {
 		c.giveUp()
 	}
 	c.stores = append(c.stores, o.stores...)
-	c.config.bonds.merge(o.config.bonds)
+	c.config.clusters.merge(o.config.clusters)
 	c.plain.Merge(o.plain)
 	for weight, s := range o.byWeight {
 		c.of(weight).Merge(s)

@@ -30,7 +30,7 @@ type hop struct {
 	merged     int     // hops folded into this one
 	classes    []class // first attempts by weight, where they have several
 	below      belowCount
-	bonds      *bonds // nil for hops folded into one
+	clusters   *clusters // nil for hops folded into one
 }
 
 // unmeasured is the resolution of a hop before any row told it.
@@ -155,7 +155,7 @@ func WallFrom(timeout int64) int64 {
 func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }
 
 func (h *hop) addCompleted(a attempt) {
-	h.bind(a, depend.LogBucketOf(a.duration))
+	h.addToClusters(a, depend.LogBucketOf(a.duration))
 	p := h.part(a.retry)
 	if !a.marked && AtWall(h.timeout, a.duration) {
 		p.sample(&p.suspects).Add(a.duration)
@@ -174,7 +174,7 @@ func (h *hop) addCompleted(a attempt) {
 // duration and its timeout; a timeout given by the user goes before a recorded
 // one.
 func (h *hop) addCut(a attempt) {
-	h.bind(a, depend.CutBucket)
+	h.addToClusters(a, depend.CutBucket)
 	p := h.part(a.retry)
 	p.cuts[a.cutBy]++
 	at, timeout := a.duration, a.timeout

@@ -46,7 +46,7 @@ type Query struct {
 // Nothing may be added afterwards.
 func (s *Set) Results(q Query) []Result {
 	s.passUp()
-	s.config.bonds.window.Flush()
+	s.config.clusters.window.Flush()
 	hops := make([]*hop, 0, len(s.hops))
 	for _, h := range s.hops {
 		h.settle(h.tells(q))

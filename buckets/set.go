@@ -31,9 +31,9 @@ type Config struct {
 	Memory  int64
 	TempDir string
 
-	seeds [2]maphash.Seed
-	bonds *bindings       // of the worker
-	store *quantile.Store // of the worker; nil where there is no limit
+	seeds    [2]maphash.Seed
+	clusters *hopClusters    // of the worker
+	store    *quantile.Store // of the worker; nil where there is no limit
 }
 
 // NewConfig returns a Config; all sets that are to be merged share one.
@@ -51,13 +51,12 @@ type Set struct {
 	// others, and byTable its hops by index.
 	table   *spans.Hop
 	byTable []*hop
-	open    []*bonds // of hops of the trace being added
-	waiting []*part  // that have attempts waiting; none between two calls of Add
-	timed   bool     // the batch being added has a start
-	starts  []int64  // of that batch, where it has all
+	open    []*clusters // of hops of the trace being added
+	waiting []*part     // that have attempts waiting; none between two calls of Add
+	timed   bool        // the batch being added has a start
+	starts  []int64     // of that batch, where it has all
 	// together: these lie in one minute, so that it is enough to know one of them.
 	together bool
-	inChains []*bonds // of the hops of chains, by their number there
 	cuts     []heldCut
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
@@ -70,8 +69,8 @@ func NewSet(c Config) *Set {
 	if c.MaxHeld == 0 {
 		c.MaxHeld = DefaultMaxHeld
 	}
-	if c.bonds == nil {
-		c.bonds = newBindings()
+	if c.clusters == nil {
+		c.clusters = newHopClusters()
 	}
 	return &Set{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
@@ -161,8 +160,8 @@ func (s *Set) hop(id spans.Hop) *hop {
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
 		h.first.store, h.retries.store = s.config.store, s.config.store
-		h.bonds = s.config.bonds.of(id)
-		h.first.blocks = h.bonds.blocks
+		h.clusters = s.config.clusters.of(id)
+		h.first.blocks = h.clusters.blocks
 		s.hops[id] = h
 	}
 	return h
@@ -170,7 +169,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 
 // Merge moves the attempts of o into s; o must not be used any more.
 func (s *Set) Merge(o *Set) {
-	s.config.bonds.merge(o.config.bonds)
+	s.config.clusters.merge(o.config.clusters)
 	for id, h := range o.hops {
 		s.hop(id).merge(h)
 	}

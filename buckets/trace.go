@@ -14,11 +14,11 @@ func (s *Set) AddTrace(t *spans.Trace) {
 			hops[one.Hop] = h
 		}
 		h.traced = true
-		alone := len(h.bonds.open) == 0
+		alone := len(h.clusters.open) == 0
 		h.resolution = min(h.resolution, one.Resolution)
 		h.add(attemptOf(h, t, one))
-		if alone && len(h.bonds.open) == 1 {
-			s.open = append(s.open, h.bonds)
+		if alone && len(h.clusters.open) == 1 {
+			s.open = append(s.open, h.clusters)
 		}
 	}
 	s.closeOpen()
@@ -52,12 +52,13 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 }
 
 // hopsOfTable returns the hops of a table by their index, nil where none of its
-// spans was seen yet. All traces of an Assembler share one table.
+// spans was seen yet. All traces of an Assembler share one table, and so do all
+// chains of a ChainStore.
 func (s *Set) hopsOfTable(table []spans.Hop) []*hop {
 	if len(table) == 0 {
 		return nil
 	}
-	if s.table != &table[0] {
+	if s.table != &table[0] || len(s.byTable) != len(table) {
 		s.table, s.byTable = &table[0], make([]*hop, len(table))
 	}
 	return s.byTable

@@ -255,7 +255,7 @@ func TestGroupsAreThoseOfThePlainSearch(t *testing.T) {
 		}
 		for range r.IntN(hops * hops) {
 			if a, b := int32(r.IntN(hops)), int32(r.IntN(hops)); a != b {
-				n.meet(pairOf(a, b))
+				n.callsBoth(pairOf(a, b))
 				n.sideBySide(pairOf(a, b), uint64(r.IntN(4)))
 			}
 		}

@@ -236,14 +236,14 @@ func (w *Watch) countOne(as []attempt, i int32) {
 	default:
 		t.until = min(t.until, a.until)
 	}
-	w.meetRunning(as, i)
+	w.noteRunning(as, i)
 }
 
 // mostRunning calls at once are compared with each other.
 const mostRunning = 64
 
-// meetRunning notes which hops are called while this one is.
-func (w *Watch) meetRunning(as []attempt, i int32) {
+// noteRunning notes which hops are called while this one is.
+func (w *Watch) noteRunning(as []attempt, i int32) {
 	r, kept := &w.room, w.room.running[:0]
 	for _, k := range r.running {
 		if as[k].until <= as[i].Start {

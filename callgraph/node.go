@@ -114,13 +114,13 @@ func (n *node) together(called []int32) {
 		}
 		for k, other := range called {
 			if k != i {
-				n.meet(pairOf(hop, other))
+				n.callsBoth(pairOf(hop, other))
 			}
 		}
 	}
 }
 
-func (n *node) meet(p pair) {
+func (n *node) callsBoth(p pair) {
 	if n.both == nil {
 		n.both = map[pair]bool{}
 	}
@@ -155,7 +155,7 @@ func (n *node) merge(o *node, hops []int32) {
 	for p, callers := range o.pairs {
 		n.sideBySide(pairOf(hops[p[0]], hops[p[1]]), callers)
 	}
-	o.eachBoth(func(p pair) { n.meet(pairOf(hops[p[0]], hops[p[1]])) })
+	o.eachBoth(func(p pair) { n.callsBoth(pairOf(hops[p[0]], hops[p[1]])) })
 	n.own.merge(&o.own)
 	n.whole.merge(&o.whole)
 }

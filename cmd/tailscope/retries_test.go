@@ -318,3 +318,19 @@ func TestFirstCutsAreThoseOfTheHopTable(t *testing.T) {
 		}
 	}
 }
+
+// A rule that is switched off is so in every section.
+func TestCutsAreNotPassedUpWhereTheRuleIsOff(t *testing.T) {
+	log := `{"chain_id":"1","hop":"a","start":"2026-01-15T00:00:00Z","duration_ms":90,"status":"error","truncated":false}
+{"chain_id":"1","hop":"b","start":"2026-01-15T00:00:00.010Z","duration_ms":70,"truncated":true}
+`
+	for _, c := range []struct {
+		args string
+		want int
+	}{{"retries", 0}, {"retries --not-rule cut-below", 1}} {
+		out := must(t, log, append(strings.Fields(c.args), "--format", "json")...)
+		if n := strings.Count(out, `"first_cut": 0`); n != c.want {
+			t.Errorf("%s: %d hops without a cut, want %d", c.args, n, c.want)
+		}
+	}
+}

@@ -17,34 +17,34 @@ import (
 // come as whole traces, by chain where who puts chains together tells of them, by
 // blocks of time wherever a start is known.
 
-// bindings are the bonds of all hops of one worker, whatever the weights.
-type bindings struct {
+// hopClusters are the clusters of all hops of one worker, whatever the weights.
+type hopClusters struct {
 	window *depend.Window
-	hops   map[spans.Hop]*bonds
+	hops   map[spans.Hop]*clusters
 }
 
-// bonds are those of one hop's first attempts.
-type bonds struct {
+// clusters are those of one hop's first attempts.
+type clusters struct {
 	blocks *depend.Blocks
 	traces depend.Clusters
 	open   []depend.LogBucket // of the trace being added
 }
 
-func newBindings() *bindings {
-	return &bindings{window: depend.NewWindow(), hops: map[spans.Hop]*bonds{}}
+func newHopClusters() *hopClusters {
+	return &hopClusters{window: depend.NewWindow(), hops: map[spans.Hop]*clusters{}}
 }
 
-func (l *bindings) of(id spans.Hop) *bonds {
+func (l *hopClusters) of(id spans.Hop) *clusters {
 	b := l.hops[id]
 	if b == nil {
-		b = &bonds{blocks: l.window.New()}
+		b = &clusters{blocks: l.window.New()}
 		l.hops[id] = b
 	}
 	return b
 }
 
-// merge moves the bonds of o into l.
-func (l *bindings) merge(o *bindings) {
+// merge moves the clusters of o into l.
+func (l *hopClusters) merge(o *hopClusters) {
 	if l == o {
 		return
 	}
@@ -57,21 +57,21 @@ func (l *bindings) merge(o *bindings) {
 	}
 }
 
-// bind notes a first attempt that completed or was cut.
-func (h *hop) bind(a attempt, s depend.LogBucket) {
+// addToClusters notes a first attempt that completed or was cut.
+func (h *hop) addToClusters(a attempt, s depend.LogBucket) {
 	if a.retry {
 		return
 	}
 	if a.timed {
-		h.bonds.blocks.Add(a.start, s)
+		h.clusters.blocks.Add(a.start, s)
 	}
 	if a.inTrace {
-		h.bonds.open = append(h.bonds.open, s)
+		h.clusters.open = append(h.clusters.open, s)
 	}
 }
 
 // close ends a trace.
-func (b *bonds) close() {
+func (b *clusters) close() {
 	if len(b.open) > 1 {
 		b.traces.Add(b.open)
 	}
@@ -89,10 +89,10 @@ func startOf(b *spans.Batch, row int) int64 {
 // effects says how the first attempts depend on each other; nil where there is no
 // tail to say it of.
 func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut depend.Dependent) {
-	if h.tailless(q) != "" || h.bonds.blocks.Empty() && h.bonds.traces.Empty() {
+	if h.tailless(q) != "" || h.clusters.blocks.Empty() && h.clusters.traces.Empty() {
 		return nil, cut
 	}
-	d := depend.Dependence{Traces: &h.bonds.traces, Blocks: h.bonds.blocks, CutFrom: depend.CutBucket}
+	d := depend.Dependence{Traces: &h.clusters.traces, Blocks: h.clusters.blocks, CutFrom: depend.CutBucket}
 	if h.timeout > 0 && !h.tells(q) {
 		d.CutFrom = depend.LogBucketOf(reached(h.timeout))
 	}
@@ -131,7 +131,7 @@ func (t tailer) effectText(e depend.Effect) string {
 
 // blockText names a block of time.
 func (t tailer) blockText() string {
-	if minutes := int64(t.hop.bonds.blocks.Width().Minutes()); minutes > 1 {
+	if minutes := int64(t.hop.clusters.blocks.Width().Minutes()); minutes > 1 {
 		return fmt.Sprintf("%d minutes", minutes)
 	}
 	return "minute"
