@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,4 +196,28 @@ func rootDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "..", "..")
+}
+
+// TestTheListOfPackagesIsThatOfTheTable: docs/ARCHITECTURE.md names every package, and
+// none that is not there.
+func TestTheListOfPackagesIsThatOfTheTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(rootDir(t), "docs", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed, want []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		listed = append(listed, m[1])
+	}
+	for name := range table {
+		if strings.HasPrefix(name, "bench/") {
+			name = "bench/…"
+		}
+		want = append(want, name)
+	}
+	slices.Sort(listed)
+	slices.Sort(want)
+	if want = slices.Compact(want); !slices.Equal(listed, want) {
+		t.Errorf("docs/ARCHITECTURE.md lists\n%v, the table has\n%v", listed, want)
+	}
 }
