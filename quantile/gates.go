@@ -1,6 +1,10 @@
 package quantile
 
-import "math"
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/internal/jsontype"
+)
 
 // Gate is one of the conditions that an estimate beyond the wall must meet.
 type Gate uint8
@@ -28,6 +32,11 @@ type Judgement struct {
 	Gate          Gate
 	Figure, Limit float64
 	Passed        bool
+}
+
+// MarshalJSON rounds the figure like all fitted numbers.
+func (j Judgement) MarshalJSON() ([]byte, error) {
+	return jsontype.Object{"gate", j.Gate, "figure", sixDigits(j.Figure), "limit", j.Limit, "passed", j.Passed}.MarshalJSON()
 }
 
 func judge(g Gate, figure float64) Judgement {

@@ -111,7 +111,7 @@ func TestSummariesEqualThoseOfTheSortedValues(t *testing.T) {
 		both.add(others)
 		got := SummarizeEach([]Union{u, other, slices.Concat(u, other)}, ps)
 		want := []Summary{summaryOf(all.tallies(), ps), summaryOf(others.tallies(), ps), summaryOf(both.tallies(), ps)}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, equalPs); diff != "" {
 			t.Fatal(diff)
 		}
 	})

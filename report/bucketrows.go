@@ -61,8 +61,8 @@ func bucketRows(r *Report) []bucketRow {
 		start := len(rows)
 		h := &r.Hops[i]
 		rows = appendBucket(rows, i, "completed", h.Completed, "")
-		rows = appendBucket(rows, i, "cut", h.Truncated, cutCauses(h.CutBy))
-		rows = appendBucket(rows, i, "failed", h.Failed, failureCauses(h.Kinds))
+		rows = appendBucket(rows, i, "cut", h.Truncated.Bucket, cutCauses(h.Truncated.CutBy))
+		rows = appendBucket(rows, i, "failed", h.Failed.Bucket, failureCauses(h.Failed.Kinds))
 		if h.Recorded.All.N != h.Completed.All.N {
 			rows = appendBucket(rows, i, "recorded", h.Recorded, "")
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -23,9 +24,9 @@ type csvColumn struct {
 // says what is known of the hop.
 var csvColumns = [...]csvColumn{
 	{"hop", func(h *buckets.Result, _ int) string { return defused(h.Hop) }},
-	{"service", func(h *buckets.Result, _ int) string { return defused(h.Service) }},
-	{"operation", func(h *buckets.Result, _ int) string { return defused(h.Operation) }},
-	{"kind", func(h *buckets.Result, _ int) string { return defused(h.Kind) }},
+	{"service", func(h *buckets.Result, _ int) string { return defused(string(h.Service)) }},
+	{"operation", func(h *buckets.Result, _ int) string { return defused(string(h.Operation)) }},
+	{"kind", func(h *buckets.Result, _ int) string { return defused(string(h.Kind)) }},
 	{"attempts", func(h *buckets.Result, _ int) string { return natural(h.Attempts) }},
 	{"first_attempts", func(h *buckets.Result, _ int) string { return natural(h.FirstAttempts) }},
 	{"retries", func(h *buckets.Result, _ int) string { return natural(h.Retries) }},
@@ -47,7 +48,7 @@ var csvColumns = [...]csvColumn{
 	{"km_ns", func(h *buckets.Result, j int) string { return integer(h.Tail[j].KM) }},
 	{"confidence", func(h *buckets.Result, _ int) string { return h.Confidence.String() }},
 	{"completed_quantile_ns", func(h *buckets.Result, j int) string { return bucketQuantile(h.Completed, j) }},
-	{"truncated_quantile_ns", func(h *buckets.Result, j int) string { return bucketQuantile(h.Truncated, j) }},
+	{"truncated_quantile_ns", func(h *buckets.Result, j int) string { return bucketQuantile(h.Truncated.Bucket, j) }},
 	{"recorded_quantile_ns", func(h *buckets.Result, j int) string { return bucketQuantile(h.Recorded, j) }},
 	{"reason", func(h *buckets.Result, j int) string { return defused(h.Tail[j].Reason) }},
 	{"warnings", func(h *buckets.Result, _ int) string { return warningCodes(h) }},
@@ -141,11 +142,11 @@ func failed(h *buckets.Result) string {
 	if h.Biased {
 		return ""
 	}
-	return decimal(h.FailedShare)
+	return decimal(float64(h.FailedShare))
 }
 
 func decimal(f float64) string {
-	if finite(f) == nil {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return ""
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)

@@ -168,7 +168,7 @@ func worthCaption(o *retries.Result) []string {
 	if mean := o.Ratio.All.Share(); mean != nil {
 		text := "Retries over first attempts: " + ratio.Percent(*mean)
 		if worst := o.Ratio.Worst.Share(); worst != nil {
-			text += fmt.Sprintf(" in the mean, %s in the worst minute, from %s", ratio.Percent(*worst), instant(o.Ratio.At))
+			text += fmt.Sprintf(" in the mean, %s in the worst minute, from %s", ratio.Percent(*worst), o.Ratio.Start())
 		}
 		lines = append(lines, text+".")
 	}
@@ -246,7 +246,7 @@ func twiceTable(r *Report, notes *footnotes) Table {
 	for _, c := range r.Retries.ExecutedTwice {
 		trace := Cell{Text: c.Trace}
 		notes.mark(&trace, r.traceURL(c.Trace))
-		t.Rows = append(t.Rows, []Cell{{Text: hopText(c.Hop)}, {Text: severity(c)}, {Text: strconv.Itoa(c.Executions)}, trace})
+		t.Rows = append(t.Rows, []Cell{{Text: hopText(c.Hop)}, {Text: c.Severity()}, {Text: strconv.Itoa(c.Executions)}, trace})
 	}
 	return t
 }

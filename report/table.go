@@ -155,7 +155,7 @@ func hopColumns(r *Report) []Column {
 func hopCells(r *Report, i int) []Cell {
 	cells := []Cell{{Text: r.Hops[i].Hop}}
 	if anyHop(r, hasKind) {
-		cells = append(cells, Cell{Text: r.Hops[i].Kind})
+		cells = append(cells, Cell{Text: string(r.Hops[i].Kind)})
 	}
 	return cells
 }

@@ -180,7 +180,7 @@ func failedShare(h *buckets.Result) string {
 	if h.FirstAttempts == 0 || h.Biased {
 		return dash
 	}
-	return ratio.Percent(h.FailedShare)
+	return ratio.Percent(float64(h.FailedShare))
 }
 
 // confidence is that of the first hop: it is one setting of the run.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/timeouts"
@@ -29,7 +30,7 @@ func timeoutLines(r *Report) []string {
 
 func timeoutSummary(o *timeouts.Result) string {
 	if len(o.Hops) == 0 {
-		return "none: " + orElse(o.Reason, "no attempts")
+		return "none: " + orElse(string(o.Reason), "no attempts")
 	}
 	counts := map[timeouts.Evidence]int{}
 	for _, h := range o.Hops {
@@ -122,11 +123,11 @@ func adviceRow(h *timeouts.Hop, notes *footnotes) []Cell {
 	return cells
 }
 
-func nameAndKind(name, kind string) string {
+func nameAndKind(name string, kind jsontype.Text) string {
 	if kind == "" {
 		return name
 	}
-	return name + " (" + kind + ")"
+	return name + " (" + string(kind) + ")"
 }
 
 func timeText(ns *int64) string {
@@ -233,7 +234,7 @@ func figure(f *float64) string {
 func totalTable(o *timeouts.Result) Table {
 	t := Table{Title: "What a request may take", Columns: []Column{{Head: "part", Key: true, Name: true}, {Head: "time", Right: true}}}
 	if o.Total.Budget == nil {
-		t.Columns, t.Caption = nil, []string{"Not known: " + strings.TrimPrefix(o.Total.Reason, "not known ") + "."}
+		t.Columns, t.Caption = nil, []string{"Not known: " + strings.TrimPrefix(string(o.Total.Reason), "not known ") + "."}
 		return t
 	}
 	for _, p := range o.Total.Parts {
@@ -251,7 +252,7 @@ func totalCaption(o *timeouts.Result) []string {
 		if o.Total.Requests == 1 {
 			begin = "begins"
 		}
-		text = fmt.Sprintf("Of %s that %s with %s.", count(int64(o.Total.Requests), "request"), begin, nameAndKind(o.Total.Entry, o.Total.Kind))
+		text = fmt.Sprintf("Of %s that %s with %s.", count(int64(o.Total.Requests), "request"), begin, nameAndKind(string(o.Total.Entry), o.Total.Kind))
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", count(int64(more), "other hop"))

@@ -247,7 +247,9 @@ func wallsOf(hops []buckets.Result) func(spans.Hop) (int64, bool) {
 // rowKey is a row of the report. Several may have one name, that of their service.
 type rowKey struct{ name, kind, service, operation string }
 
-func keyOfRow(r *buckets.Result) rowKey { return rowKey{r.Hop, r.Kind, r.Service, r.Operation} }
+func keyOfRow(r *buckets.Result) rowKey {
+	return rowKey{r.Hop, string(r.Kind), string(r.Service), string(r.Operation)}
+}
 
 func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }
 
@@ -261,7 +263,7 @@ func (f *found) addServerSide(hops []buckets.Result, q buckets.Query) {
 		for _, side := range f.orphans.ServerSide(id, completed, ps) {
 			for i := range hops {
 				if keyOfRow(&hops[i]) == keyOfHop(id) {
-					hops[i].SetServerSide(side.P, buckets.ServerSide{Value: side.Value, N: side.N, Of: side.Of, Selected: side.Selected})
+					hops[i].SetServerSide(side.P, side.ServerSide)
 				}
 			}
 		}
