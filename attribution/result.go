@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
@@ -27,24 +28,26 @@ type Query struct {
 
 // Result says who owns the tail. Times are ns.
 type Result struct {
-	Basis       Basis // that of most traces; "" where there is none
-	TailFrom    quantile.P
-	Tail, Body  Side
-	EndToEnd    quantile.Summary
-	SumOfP99    int64 // of each hop's time on the path; P99 is that of the whole
-	P99         int64
-	Excess      int64
-	Hops        []Hop // sorted by hop, then kind; all of them, see Listed
-	MaxHops     int   // as in Query
-	Owner       *spans.Hop
-	Verdict     string
-	Interval    quantile.P // the confidence of the shares' limits
-	Failures    Failures
-	Instances   []Instance // of the owner, by hop and count
-	InstancesOf InstanceVerdict
-	Outcomes    []OutcomeCount
+	Basis    Basis            `json:"-"` // that of most traces; "" where there is none
+	TailFrom quantile.P       `json:"-"`
+	Tail     Side             `json:"-"`
+	Body     Side             `json:"-"`
+	EndToEnd quantile.Summary `json:"-"`
+	SumOfP99 int64            `json:"-"` // of each hop's time on the path; P99 is that of the whole
+	P99      int64            `json:"-"`
+	Excess   int64            `json:"-"`
+	Hops     []Hop            `json:"-"` // sorted by hop, then kind; all of them, see Listed
+	MaxHops  int              `json:"-"` // as in Query
+	Owner    *spans.Hop       `json:"-"`
 
-	Observations, Warnings []note.Warning
+	Verdict      string                      `json:"verdict"`
+	Interval     quantile.P                  `json:"confidence"` // of the shares' limits
+	Failures     Failures                    `json:"failures"`
+	Outcomes     jsontype.List[OutcomeCount] `json:"outcomes"`
+	Instances    jsontype.List[Instance]     `json:"instances"` // of the owner, by hop and count
+	InstancesOf  InstanceVerdict             `json:"instances_verdict"`
+	Observations jsontype.List[note.Warning] `json:"observations"`
+	Warnings     jsontype.List[note.Warning] `json:"warnings"`
 }
 
 // Side is the tail or the body: how many traces, where it begins or ends, and
@@ -57,50 +60,56 @@ type Side struct {
 // Hop is what one hop has to do with the tail. A share is nil where the tail is
 // no slower than the body; its limits are nil where resampling does not give any.
 type Hop struct {
-	spans.Hop
-	Gap                        bool // not a hop: time between attempts
-	TailMean, BodyMean, Excess int64
-	Share, Lower, Upper        *float64
-	LowerBound                 bool // a cut ended some of its time in the tail
-	LargestIn                  uint64
-	Exemplars                  []string // ids of tail traces in which it is the largest
-	Failures, AnyCut           uint64   // traces that it is blamed for
+	spans.Hop  `json:"-"`
+	Gap        bool                  `json:"-"` // not a hop: time between attempts
+	TailMean   int64                 `json:"tail_mean_ns"`
+	BodyMean   int64                 `json:"body_mean_ns"`
+	Excess     int64                 `json:"excess_ns"`
+	Share      *float64              `json:"share"`
+	Lower      *float64              `json:"share_lower"`
+	Upper      *float64              `json:"share_upper"`
+	LowerBound bool                  `json:"lower_bound"` // a cut ended some of its time in the tail
+	LargestIn  uint64                `json:"largest_in"`
+	Exemplars  jsontype.List[string] `json:"exemplars"` // ids of tail traces in which it is the largest
+	Failures   uint64                `json:"-"`         // traces that it is blamed for
+	AnyCut     uint64                `json:"-"`
 }
 
 // Failures says where failures sit.
 type Failures struct {
-	N       uint64
-	ByHop   []HopCount
-	Verdict Place
-	AnyCut  AnyCut
+	N       uint64                  `json:"n"`
+	ByHop   jsontype.List[HopCount] `json:"by_hop"`
+	Verdict Place                   `json:"verdict"`
+	AnyCut  AnyCut                  `json:"any_cut"`
 }
 
 // AnyCut is about all traces with a cut, whether they fail or not.
 type AnyCut struct {
-	N       uint64
-	ByHop   []HopCount
-	Verdict Place
+	N       uint64                  `json:"n"`
+	ByHop   jsontype.List[HopCount] `json:"by_hop"`
+	Verdict Place                   `json:"verdict"`
 }
 
 // HopCount is how many traces a hop is blamed for.
 type HopCount struct {
-	Hop string
-	N   uint64
+	Hop string `json:"hop"`
+	N   uint64 `json:"n"`
 }
 
 // Instance is how many tail traces took the owner's time on one instance, and
 // what share of all that is.
 type Instance struct {
-	Hop, Instance string
-	N             uint64
-	Share         float64
-	BodyShare     float64
+	Hop       string  `json:"hop"`
+	Instance  string  `json:"instance"`
+	N         uint64  `json:"n"`
+	Share     float64 `json:"share"`
+	BodyShare float64 `json:"body_share"`
 }
 
 // OutcomeCount is how many traces ended in one way.
 type OutcomeCount struct {
-	Outcome Outcome
-	N       uint64
+	Outcome Outcome `json:"outcome"`
+	N       uint64  `json:"n"`
 }
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.

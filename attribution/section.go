@@ -15,7 +15,7 @@ import (
 // instances of the owner.
 func (r *Result) Section(v *report.View) report.Section {
 	columns := r.columns(v)
-	s := report.Section{Key: "owner", Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
+	s := report.Section{Key: "owner", JSON: func() any { return r }, Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
 	if len(r.Hops) == 1 && !v.InFull { // one hop has all of everything
 		return s
 	}
@@ -59,7 +59,7 @@ func (r *Result) columns(v *report.View) []report.Column[Hop] {
 		{Key: "failures", Of: func(h *Hop) value { return report.Count(h.Failures) }},
 		{Key: "any_cut", Of: func(h *Hop) value { return report.Count(h.AnyCut) }},
 		{Key: "exemplars", Of: func(h *Hop) value { return report.String(strings.Join(h.Exemplars, " ")) }},
-		{Key: "basis", Of: func(*Hop) value { return report.String(string(r.Basis)) }},
+		{Key: "basis", Of: func(*Hop) value { return report.String(r.Basis) }},
 		{Key: "tail_from", Of: func(*Hop) value { return report.String(r.TailFrom.String()) }},
 		{Key: "tail_traces", Of: func(*Hop) value { return report.Count(r.Tail.Traces) }},
 		{Key: "body_traces", Of: func(*Hop) value { return report.Count(r.Body.Traces) }},

@@ -75,6 +75,7 @@ func (w *Watch) split(q Query, r *Result) *split {
 	var from, to int64
 	if v := r.EndToEnd.Quantiles; v != nil {
 		from, to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
+		r.EndToEnd.Asked = q.Quantiles
 	}
 	parts := make([]*split, w.readers(q.Jobs))
 	w.sideBySide(len(parts), func(i int) func(*trip) {

@@ -12,7 +12,7 @@ import (
 // counts is how many attempts of a hop ended in each way.
 func counts(r Result) string {
 	return fmt.Sprintf("completed %d, truncated %d (below %d), failed %d, unfinished %d",
-		r.Completed.All.N, r.Truncated.All.N, r.CutBy[1].N, r.Failed.All.N, r.Unfinished)
+		r.Completed.All.N, r.Truncated.All.N, r.Truncated.CutBy[1].N, r.Failed.All.N, r.Unfinished)
 }
 
 func TestALeafThatIsCutUnderCallersThatFail(t *testing.T) {
@@ -39,8 +39,8 @@ func TestALeafThatIsCutUnderCallersThatFail(t *testing.T) {
 		if p99 := tailText(r.Tail[2]); p99 != fmt.Sprint("at_least ", bound) {
 			t.Errorf("%s: p99 %s", hop, p99)
 		}
-		if len(r.Walls) > 0 || len(r.Kinds) > 0 {
-			t.Errorf("%s: cuts from below made walls %v or failures %v", hop, r.Walls, r.Kinds)
+		if len(r.Walls) > 0 || len(r.Failed.Kinds) > 0 {
+			t.Errorf("%s: cuts from below made walls %v or failures %v", hop, r.Walls, r.Failed.Kinds)
 		}
 		if got := warned(r, "cut_below_by_duration"); got != "" {
 			t.Errorf("%s: %s", hop, got)

@@ -256,7 +256,7 @@ func TestBiasedSampleHasNoQuantileAndNoShare(t *testing.T) {
 				t.Errorf("%s: %+v", r.Hop, one)
 			}
 		}
-		for _, b := range []Bucket{r.Completed, r.Truncated, r.Failed, r.Recorded} {
+		for _, b := range []Bucket{r.Completed, r.Truncated.Bucket, r.Failed.Bucket, r.Recorded} {
 			if b.All.Mean != 0 || b.All.Quantiles != nil || b.First.Quantiles != nil {
 				t.Errorf("%s: bucket %+v", r.Hop, b)
 			}

@@ -73,13 +73,13 @@ func TestThePublishedBatch(t *testing.T) {
 	if rec.N != 200 || rec.Mean != 1810*ms || rec.Quantiles[0] != 1079*ms || rec.Quantiles[1] != 5737*ms {
 		t.Errorf("recorded %+v", rec)
 	}
-	if r.Completed.First.N != 167 || r.Truncated.First.N != 33 || r.CutBy[0] != (CutCount{spans.Own, 33}) || r.Completed.First.Max != 2026*ms {
-		t.Errorf("completed %d, truncated %d, %v", r.Completed.First.N, r.Truncated.First.N, r.CutBy)
+	if r.Completed.First.N != 167 || r.Truncated.First.N != 33 || r.Truncated.CutBy[0] != (CutCount{spans.Own, 33}) || r.Completed.First.Max != 2026*ms {
+		t.Errorf("completed %d, truncated %d, %v", r.Completed.First.N, r.Truncated.First.N, r.Truncated.CutBy)
 	}
 	if d := same([]string{"exact 1079 upper 1245", "at_least 2026", "at_least 2026"}, tailTexts(r)); d != "" {
 		t.Error(d)
 	}
-	if d := same([]Wall{{Source: Inferred, Count: 33, From: 2026 * ms, To: 5703 * ms}}, r.Walls); d != "" {
+	if d := same([]Wall{{Source: Inferred, Count: 33, From: 2026 * ms, To: 5703 * ms}}, []Wall(r.Walls)); d != "" {
 		t.Error(d)
 	}
 	want := "33 of 200 first attempts were cut (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than the 5 % beyond p95: it lies beyond the wall at 95 % confidence; " +
@@ -99,7 +99,7 @@ func TestThePublishedBatchWithItsTimeout(t *testing.T) {
 		t.Error(d)
 	}
 	wall := 5 * s
-	if d := same([]Wall{{Timeout: &wall, Source: Configured, Count: 33, From: wall, To: wall}}, r.Walls); d != "" {
+	if d := same([]Wall{{Timeout: &wall, Source: Configured, Count: 33, From: wall, To: wall}}, []Wall(r.Walls)); d != "" {
 		t.Error(d)
 	}
 	if d := same([]string{"duration_covers_more_than_the_call"}, codes(r)); d != "" {

@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
@@ -10,45 +11,60 @@ import (
 
 // Result is what is known of one hop. All durations are nanoseconds.
 type Result struct {
-	Hop                string
-	Service, Operation string // empty where the input has only a hop name
-	Kind               string // span kind; empty for hop logs
+	Hop       string        `json:"hop"`
+	Service   jsontype.Text `json:"service"` // empty where the input has only a hop name
+	Operation jsontype.Text `json:"operation"`
+	Kind      jsontype.Text `json:"kind"` // span kind; empty for hop logs
 
-	Attempts, FirstAttempts, Retries uint64
-	Unfinished                       uint64 // attempts without an end: in no bucket
+	Attempts      uint64 `json:"attempts"`
+	FirstAttempts uint64 `json:"first_attempts"`
+	Retries       uint64 `json:"retries"`
 
-	Completed Bucket
-	Truncated Bucket
-	Failed    Bucket
-	Recorded  Bucket // all three mixed: what a tool that ignores the marks prints
+	Completed  Bucket    `json:"completed"`
+	Truncated  Truncated `json:"truncated"`
+	Failed     Failed    `json:"failed"`
+	Unfinished uint64    `json:"unfinished"` // attempts without an end: in no bucket
+	Recorded   Bucket    `json:"recorded"`   // all three mixed: what a tool that ignores the marks prints
 
-	CutBy []CutCount     // of the truncated attempts, in the order of spans.CutBys, zeros included
-	Kinds []FailureCount // of the failed attempts, those that occur, in the order of spans.Failures
-
-	TruncatedShare Share   // of the first attempts that completed or were cut
-	FailedShare    float64 // of all first attempts; by weight where Effective is not 0
-	Walls          []Wall
-	Confidence     quantile.P
-	Tail           []Tail // one for each quantile asked for, in that order
+	TruncatedShare Share               `json:"truncated_share"` // of the first attempts that completed or were cut
+	FailedShare    jsontype.Number     `json:"failed_share"`    // of all first attempts; by weight where Effective is not 0
+	Walls          jsontype.List[Wall] `json:"walls"`
+	Confidence     quantile.P          `json:"-"`
+	Tail           jsontype.List[Tail] `json:"tail"` // one for each quantile asked for, in that order
 
 	// Biased: what was kept was chosen by how it went. Counts, extremes and walls
 	// are those of the kept attempts; shares, means and quantiles have no value.
-	Biased bool
+	Biased bool `json:"-"`
 	// Effective is n_eff, rounded down, where the first attempts have different
 	// weights: shares and Tail are weighted. Else it is 0.
-	Effective uint64
-	Warnings  []note.Warning
+	Effective uint64                      `json:"-"`
+	Warnings  jsontype.List[note.Warning] `json:"warnings"`
 	// Target is what a query asked for apart; nil where it did not.
-	Target *Target
+	Target *Target `json:"-"`
 	// Claims is how many limits have the confidence together, where that was asked
 	// for: Confidence is then that of each. Else it is 0.
-	Claims int
+	Claims int `json:"-"`
 }
 
 // Bucket describes the durations of the attempts that ended one way, all and
 // split; a part without attempts has N 0. Quantiles stand in the order asked
 // for. Each attempt counts once, whatever its weight.
 type Bucket struct{ All, First, Retries quantile.Summary }
+
+// Truncated is the attempts that were cut.
+type Truncated struct {
+	Bucket
+	CutBy CutCounts // in the order of spans.CutBys, zeros included
+}
+
+// Failed is the attempts that failed.
+type Failed struct {
+	Bucket
+	Kinds jsontype.List[FailureCount] // those that occur, in the order of spans.Failures
+}
+
+// CutCounts lists causes.
+type CutCounts []CutCount
 
 // CutCount is how many truncated attempts were cut by one cause.
 type CutCount struct {
@@ -58,8 +74,8 @@ type CutCount struct {
 
 // FailureCount is how many failed attempts failed in one way.
 type FailureCount struct {
-	Kind spans.Failure
-	N    uint64
+	Kind spans.Failure `json:"kind"`
+	N    uint64        `json:"n"`
 }
 
 // Share is c of n, by weight where the result is weighted, with one-sided limits at the confidence of the result
@@ -70,6 +86,8 @@ type Share struct {
 
 	Effect    depend.Effect // of attempts that go the same way
 	Effective uint64        // n_eff, where it is not Of; else 0
+
+	confidence quantile.P // that of the result, for JSON
 }
 
 // Size is the number of equal, independent attempts that the limits stand on.
@@ -94,10 +112,11 @@ const (
 // inferred to lie in [From, To]; else From and To equal it. Count is how many
 // attempts it cut.
 type Wall struct {
-	Timeout  *int64
-	Source   WallSource
-	Count    uint64
-	From, To int64
+	Timeout *int64     `json:"timeout_ns"`
+	Source  WallSource `json:"source"`
+	Count   uint64     `json:"n"`
+	From    int64      `json:"from_ns"`
+	To      int64      `json:"to_ns"`
 }
 
 // Tail is one quantile of a hop's first attempts with what may be said of it.
@@ -110,16 +129,23 @@ type Tail struct {
 	// Estimate is what models guess where the wall hides the value, nil where they
 	// are not asked.
 	Estimate *fit.Estimate
+
+	confidence quantile.P // that of the result, for JSON
 }
 
 // ServerSide is a quantile of calls in which the server's duration stands for
 // each call that was cut. Value is nil where it lies among the calls whose server
-// span is not there; N of Of cut first calls have one. Selected says that these
-// are too few to stand for all.
+// span is not there. Selected says that those with one are too few to stand for all.
 type ServerSide struct {
-	Value    *int64
-	N, Of    uint64
-	Selected bool
+	Value    *int64 `json:"value_ns"`
+	Coverage `json:"coverage"`
+	Selected bool `json:"selected_sample"`
+}
+
+// Coverage is how many of the first calls that were cut have a server span.
+type Coverage struct {
+	N  uint64 `json:"n"`
+	Of uint64 `json:"of"`
 }
 
 // SetServerSide puts a server-side value beside the quantile p.

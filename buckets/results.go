@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
@@ -106,7 +107,7 @@ func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries
 // result computes all that is known of the hop.
 func (h *hop) result(q Query) Result {
 	r := Result{
-		Hop: h.Name, Service: h.Service, Operation: h.Operation, Kind: h.Kind.String(),
+		Hop: h.Name, Service: jsontype.Text(h.Service), Operation: jsontype.Text(h.Operation), Kind: jsontype.Text(h.Kind.String()),
 		Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
 	asked := q.Quantiles
@@ -136,7 +137,7 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Depe
 			Count: t.Cut, Of: t.N, Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper,
 			Effect: cut.Effect, Effective: cut.Effect.Size(t.Effective),
 		}
-		r.FailedShare = h.failedByWeight()
+		r.FailedShare = jsontype.Number(h.failedByWeight())
 		return t, effects
 	}
 	o := h.first.observed()
@@ -147,7 +148,7 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Depe
 	}
 	r.TruncatedShare = share(t.Cut, t.N, cut.Effect, q.Confidence)
 	if n := r.FirstAttempts; n > 0 && !q.Biased {
-		r.FailedShare = float64(r.Failed.First.N) / float64(n)
+		r.FailedShare = jsontype.Number(r.Failed.First.N) / jsontype.Number(n)
 	}
 	return t, effects
 }
@@ -202,11 +203,15 @@ func (r *Result) withhold() {
 		r.Target.Recorded95 = nil
 	}
 	r.TruncatedShare = Share{Count: r.TruncatedShare.Count, Of: r.TruncatedShare.Of}
-	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
+	for _, b := range r.buckets() {
 		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Mean, s.Quantiles = 0, nil
+			s.Mean, s.Quantiles, s.Biased = 0, nil, true
 		}
 	}
+}
+
+func (r *Result) buckets() [4]*Bucket {
+	return [...]*Bucket{&r.Completed, &r.Truncated.Bucket, &r.Failed.Bucket, &r.Recorded}
 }
 
 // fillBuckets reads all samples once for all buckets.
@@ -217,18 +222,18 @@ func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 		unions = append(unions, of(f), of(t), append(of(f), of(t)...))
 	}
 	s := quantile.SummarizeEach(unions, ps)
-	for i, b := range [...]*Bucket{&r.Completed, &r.Truncated, &r.Failed, &r.Recorded} {
+	for i, b := range r.buckets() {
 		b.First, b.Retries, b.All = s[3*i], s[3*i+1], s[3*i+2]
 	}
 }
 
 func (h *hop) fillCounts(r *Result) {
 	for _, c := range spans.CutBys {
-		r.CutBy = append(r.CutBy, CutCount{c, h.first.cuts[c] + h.retries.cuts[c]})
+		r.Truncated.CutBy = append(r.Truncated.CutBy, CutCount{c, h.first.cuts[c] + h.retries.cuts[c]})
 	}
 	for _, k := range spans.Failures {
 		if n := h.first.failures[k] + h.retries.failures[k]; n > 0 {
-			r.Kinds = append(r.Kinds, FailureCount{k, n})
+			r.Failed.Kinds = append(r.Failed.Kinds, FailureCount{k, n})
 		}
 	}
 }

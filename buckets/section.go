@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -18,7 +19,7 @@ const unknownSampling = "unknown"
 // Section is the hop tables: the tails, the durations by how attempts ended, and
 // the walls.
 func Section(hops []Result, v *report.View) report.Section {
-	s := report.Section{Key: "hops", Data: dataTable(hops)}
+	s := report.Section{Key: "hops", JSON: func() any { return jsontype.List[Result](hops) }, Data: dataTable(hops)}
 	if len(hops) > 0 {
 		s.Tables = []report.Table{tailTable(hops, v), bucketTable(hops, v.Quantiles), wallTable(hops)}
 	}
@@ -41,7 +42,7 @@ func hopColumns[R any](hops []Result, of func(*R) (h *Result, again bool)) []rep
 	}
 	columns := []report.Column[R]{named("hop", report.Name, func(h *Result) string { return h.Hop })}
 	if anyHop(hops, hasKind) {
-		columns = append(columns, named("kind", report.Words, func(h *Result) string { return h.Kind }))
+		columns = append(columns, named("kind", report.Words, func(h *Result) string { return string(h.Kind) }))
 	}
 	return columns
 }
@@ -157,14 +158,14 @@ func tailCaption(hops []Result, sampling string) []string {
 }
 
 func cutShare(h *Result) value {
-	if !h.HasShare() {
+	if !h.hasShare() {
 		return value{}
 	}
 	return report.Share(h.TruncatedShare.Value)
 }
 
 func cutLimits(h *Result) value {
-	if !h.HasShare() {
+	if !h.hasShare() {
 		return value{}
 	}
 	return report.String(report.Limits(h.TruncatedShare.Lower, h.TruncatedShare.Upper))
@@ -174,7 +175,7 @@ func failedShare(h *Result) value {
 	if h.FirstAttempts == 0 || h.Biased {
 		return value{}
 	}
-	return report.Share(h.FailedShare)
+	return report.Share(float64(h.FailedShare))
 }
 
 // confidence is that of the first hop: it is one setting of the run.
@@ -195,8 +196,8 @@ func hasFailures(h *Result) bool {
 	return h.FailedShare > 0 || h.Biased && h.Failed.First.N > 0
 }
 
-// HasShare reports whether the truncated share has a value.
-func (r *Result) HasShare() bool { return r.TruncatedShare.Of > 0 && !r.Biased }
+// hasShare reports whether the truncated share has a value.
+func (r *Result) hasShare() bool { return r.TruncatedShare.Of > 0 && !r.Biased }
 
 func anyHop(hops []Result, is func(*Result) bool) bool {
 	return slices.ContainsFunc(hops, func(h Result) bool { return is(&h) })

@@ -50,7 +50,7 @@ func guessed() *Tail {
 
 func TestServerSideComesBeforeTheEstimate(t *testing.T) {
 	q := guessed()
-	q.ServerSide = &ServerSide{Value: new(int64(1500e6)), N: 73, Of: 73}
+	q.ServerSide = &ServerSide{Value: new(int64(1500e6)), Coverage: Coverage{N: 73, Of: 73}}
 	want := "server side 1.5 s (73 of 73 cut first attempts have a server span); estimate 1.234 s, by the most careful of 3 models"
 	if got := beyondWall(q); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want it to begin with %q", got, want)
@@ -59,7 +59,7 @@ func TestServerSideComesBeforeTheEstimate(t *testing.T) {
 
 func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 	q := guessed()
-	q.ServerSide = &ServerSide{N: 3, Of: 73, Selected: true}
+	q.ServerSide = &ServerSide{Coverage: Coverage{N: 3, Of: 73}, Selected: true}
 	q.Estimate = &fit.Estimate{F: math.Inf(1), Gates: []fit.Judgement{
 		{Gate: fit.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: fit.NotTooFar, Figure: math.Inf(1), Limit: 5},
 		{Gate: fit.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: fit.OneWall, Figure: 2, Limit: 1},

@@ -56,7 +56,7 @@ var dataColumns = [...]report.Column[dataRow]{
 	{Key: "km_ns", Of: func(r *dataRow) value { return report.Maybe(r.t.KM, report.Nanos) }},
 	{Key: "confidence", Of: func(r *dataRow) value { return report.String(r.Confidence.String()) }},
 	{Key: "completed_quantile_ns", Of: func(r *dataRow) value { return r.of(&r.Completed) }},
-	{Key: "truncated_quantile_ns", Of: func(r *dataRow) value { return r.of(&r.Truncated) }},
+	{Key: "truncated_quantile_ns", Of: func(r *dataRow) value { return r.of(&r.Truncated.Bucket) }},
 	{Key: "recorded_quantile_ns", Of: func(r *dataRow) value { return r.of(&r.Recorded) }},
 	{Key: "reason", Of: func(r *dataRow) value { return report.String(r.t.Reason) }},
 	{Key: "warnings", Of: func(r *dataRow) value { return report.String(note.Codes(r.Warnings)) }},
@@ -68,7 +68,7 @@ var dataColumns = [...]report.Column[dataRow]{
 }
 
 func (r *dataRow) share(f float64) value {
-	if !r.HasShare() {
+	if !r.hasShare() {
 		return value{}
 	}
 	return report.Share(f)
@@ -78,7 +78,7 @@ func (r *dataRow) failed() value {
 	if r.Biased {
 		return value{}
 	}
-	return report.Share(r.FailedShare)
+	return report.Share(float64(r.FailedShare))
 }
 
 func (r *dataRow) of(b *Bucket) value {

@@ -64,8 +64,8 @@ func bucketRows(hops []Result) []bucketRow {
 	for i := range hops {
 		start, h := len(rows), &hops[i]
 		rows = appendBucket(rows, h, "completed", h.Completed, "")
-		rows = appendBucket(rows, h, "cut", h.Truncated, cutCauses(h.CutBy))
-		rows = appendBucket(rows, h, "failed", h.Failed, failureCauses(h.Kinds))
+		rows = appendBucket(rows, h, "cut", h.Truncated.Bucket, cutCauses(h.Truncated.CutBy))
+		rows = appendBucket(rows, h, "failed", h.Failed.Bucket, failureCauses(h.Failed.Kinds))
 		if h.Recorded.All.N != h.Completed.All.N {
 			rows = appendBucket(rows, h, "recorded", h.Recorded, "")
 		}

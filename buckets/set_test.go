@@ -79,7 +79,7 @@ func TestKindsOfFailureAreKeptApart(t *testing.T) {
 	log[3].Retry = true
 	want := []FailureCount{{spans.Refused, 2}, {spans.OtherFailure, 1}, {spans.FailureUnknown, 1}}
 	r := hopOf(t, NewConfig(nil), asked(), log)
-	if d := same(want, r.Kinds); d != "" {
+	if d := same(want, []FailureCount(r.Failed.Kinds)); d != "" {
 		t.Error(d)
 	}
 	if r.FailedShare != 1 || r.FirstAttempts != 3 || r.Retries != 1 {
@@ -93,8 +93,8 @@ func TestWhoCutIsKeptApart(t *testing.T) {
 		log = append(log, cut(5).by(by).times(i+1)...)
 	}
 	r := hopOf(t, NewConfig(nil), asked(), log)
-	want := []CutCount{{spans.Own, 1}, {spans.Below, 2}, {spans.Caller, 3}, {spans.CutUnknown, 4}}
-	if d := same(want, r.CutBy); d != "" {
+	want := CutCounts{{spans.Own, 1}, {spans.Below, 2}, {spans.Caller, 3}, {spans.CutUnknown, 4}}
+	if d := same(want, r.Truncated.CutBy); d != "" {
 		t.Error(d)
 	}
 }

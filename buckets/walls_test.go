@@ -103,8 +103,8 @@ func TestSuspectsAreCutOnlyWithoutAnyMark(t *testing.T) {
 			t.Errorf("%s: %d attempts before the results, want %d", name, n, len(c.log))
 		}
 		r := set.Results(c.q)[0]
-		if r.Truncated.All.N != c.cut || r.CutBy[0].N != c.cut || r.Attempts != uint64(len(c.log)) {
-			t.Errorf("%s: %d cut of %d, %v", name, r.Truncated.All.N, r.Attempts, r.CutBy)
+		if r.Truncated.All.N != c.cut || r.Truncated.CutBy[0].N != c.cut || r.Attempts != uint64(len(c.log)) {
+			t.Errorf("%s: %d cut of %d, %v", name, r.Truncated.All.N, r.Attempts, r.Truncated.CutBy)
 		}
 		if got := wallTexts(r); got != c.walls {
 			t.Errorf("%s: walls %q, want %q", name, got, c.walls)
@@ -146,8 +146,8 @@ func TestAFailureOfNoKindAtTheConfiguredTimeoutIsACut(t *testing.T) {
 		config := timeouts(map[string]int64{"h": 1000})
 		config.FailedAtWall = true
 		r := setOf(t, config, c.log).Results(asked())[0]
-		if r.Truncated.All.N != c.cut || r.CutBy[0].N != c.cut || r.Failed.All.N != 1-c.cut || len(r.Kinds) != int(1-c.cut) {
-			t.Errorf("%s: %d cut, %d failed, %v", name, r.Truncated.All.N, r.Failed.All.N, r.Kinds)
+		if r.Truncated.All.N != c.cut || r.Truncated.CutBy[0].N != c.cut || r.Failed.All.N != 1-c.cut || len(r.Failed.Kinds) != int(1-c.cut) {
+			t.Errorf("%s: %d cut, %d failed, %v", name, r.Truncated.All.N, r.Failed.All.N, r.Failed.Kinds)
 		}
 	}
 }

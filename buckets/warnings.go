@@ -66,12 +66,12 @@ func (t tailer) failuresExceed() string {
 	if t.r.FailedShare == 0 {
 		return ""
 	}
-	hit := t.labels(func(q quantile.Tail) bool { return t.r.FailedShare >= q.P.Beyond() })
+	hit := t.labels(func(q quantile.Tail) bool { return float64(t.r.FailedShare) >= q.P.Beyond() })
 	if hit == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s of the first attempts failed, as many as lie beyond %s or more: the tail is that of the others",
-		ratio.Percent(t.r.FailedShare), hit)
+		ratio.Percent(float64(t.r.FailedShare)), hit)
 }
 
 // maxima names the quantiles that n(1-p) < 1 makes the largest value seen.

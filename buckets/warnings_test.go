@@ -155,7 +155,7 @@ func TestHopsBeyondTheMostAreFolded(t *testing.T) {
 		for _, r := range list {
 			got = append(got, r.Hop)
 			attempts += r.Attempts
-			cuts += r.CutBy[0].N
+			cuts += r.Truncated.CutBy[0].N
 			if folded := strings.HasPrefix(r.Hop, "("); folded != (warned(r, "hops_folded") != "") {
 				t.Errorf("most %d, %s: %v", most, r.Hop, r.Warnings)
 			}

@@ -11,7 +11,7 @@ import (
 // Section says in a few lines what was read and how it was understood, with what
 // is wrong with the whole input and what was rejected.
 func (s Summary) Section() report.Section {
-	return report.Section{Key: "input", Lines: introduction(s), Warnings: inputWarnings(s), Tables: []report.Table{rejectTable(s)}}
+	return report.Section{Key: "input", JSON: func() any { return s }, Lines: introduction(s), Warnings: inputWarnings(s), Tables: []report.Table{rejectTable(s)}}
 }
 
 // introduction says in a few lines what was read and how it was understood.
@@ -94,7 +94,7 @@ func inputWarnings(in Summary) []string {
 func rejectTable(in Summary) report.Table {
 	type value = report.Value
 	return report.NewTable("Rejected records", in.Rejects, []report.Column[RejectCount]{
-		{Head: "reason", Is: report.Key | report.Words, Of: func(r *RejectCount) value { return report.String(string(r.Reason)) }},
+		{Head: "reason", Is: report.Key | report.Words, Of: func(r *RejectCount) value { return report.String(r.Reason) }},
 		{Head: "records", Of: func(r *RejectCount) value { return report.Count(r.Count) }},
 		{Head: "first at", Is: report.Name, Of: func(r *RejectCount) value { return report.String(position(r.First)) }},
 		{Head: "detail", Is: report.Name, Of: func(r *RejectCount) value { return report.String(r.First.Detail) }},

@@ -1,43 +1,63 @@
 package ingest
 
-import "github.com/tailscope/tailscope/internal/note"
+import (
+	"github.com/tailscope/tailscope/internal/jsontype"
+	"github.com/tailscope/tailscope/internal/note"
+)
 
 // Summary accounts for every record of a run. In each file and in total
 // Records = Accepted + Rejected + Blank.
 type Summary struct {
-	Files                              []FileSummary // sorted by path
-	Records, Accepted, Rejected, Blank int64
-	Traces, Spans, DuplicatesDropped   *int64 // nil where not counted (hop logs have no whole traces)
-	TimeBasis, Unit, TruncationMarks   string
-	Sampling                           Sampling
-	Rejects                            []RejectCount // sorted by reason
-	Warnings                           []note.Warning
+	Files             jsontype.List[FileSummary]  `json:"files"` // sorted by path
+	Records           int64                       `json:"records"`
+	Accepted          int64                       `json:"accepted"`
+	Rejected          int64                       `json:"rejected"`
+	Blank             int64                       `json:"blank"`
+	Traces            *int64                      `json:"traces"` // nil where not counted (hop logs have no whole traces), as are the next two
+	Spans             *int64                      `json:"spans"`
+	DuplicatesDropped *int64                      `json:"duplicates_dropped"`
+	TimeBasis         string                      `json:"time_basis"`
+	Unit              string                      `json:"unit"`
+	TruncationMarks   string                      `json:"truncation_marks"`
+	Sampling          Sampling                    `json:"sampling"`
+	Rejects           jsontype.List[RejectCount]  `json:"rejects"` // sorted by reason
+	Warnings          jsontype.List[note.Warning] `json:"warnings"`
 }
 
 // FileSummary is the part of one file. Bytes counts what was read, compressed.
 // Fields names the key chosen for each role in the first accepted record.
 type FileSummary struct {
-	Path, Format, Compression                 string
-	Bytes, Records, Accepted, Rejected, Blank int64
-	Complete                                  bool
-	Fields                                    map[string]string
+	Path        string               `json:"path"`
+	Format      string               `json:"format"`
+	Compression string               `json:"compression"`
+	Bytes       int64                `json:"bytes"`
+	Records     int64                `json:"records"`
+	Accepted    int64                `json:"accepted"`
+	Rejected    int64                `json:"rejected"`
+	Blank       int64                `json:"blank"`
+	Complete    bool                 `json:"complete"`
+	Fields      jsontype.Map[string] `json:"fields"`
 }
 
 // Sampling says whether the input can carry a statistic.
-type Sampling struct{ Kind, Evidence string }
+type Sampling struct {
+	Kind     string `json:"kind"`
+	Evidence string `json:"evidence"`
+}
 
 // RejectCount is how often one reason occurred and where first.
 type RejectCount struct {
-	Reason Reason
-	Count  int64
-	First  Reject
+	Reason Reason `json:"reason"`
+	Count  int64  `json:"count"`
+	First  Reject `json:"first"`
 }
 
 // Reject is one record that could not be used. Offset is that of the record's
 // first byte in the decompressed input; Line is 1-based.
 type Reject struct {
-	File         string
-	Line, Offset int64
-	Reason       Reason
-	Detail       string
+	File   string `json:"file"`
+	Line   int64  `json:"line"`
+	Offset int64  `json:"offset"`
+	Reason Reason `json:"-"` // that of the count
+	Detail string `json:"detail"`
 }

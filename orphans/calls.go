@@ -38,7 +38,11 @@ func (w *Watch) spentOn(p path) []quantile.Sample {
 // Order is how often, of two nested calls that were both cut, the outer one left
 // before, with (within 2 %) or after the inner one. In a sound tree the inner
 // one fires first.
-type Order struct{ OuterFirst, Together, InnerFirst uint64 }
+type Order struct {
+	OuterFirst uint64 `json:"outer_first"`
+	Together   uint64 `json:"together"`
+	InnerFirst uint64 `json:"inner_first"`
+}
 
 func (o *Order) add(p Order) {
 	o.OuterFirst += p.OuterFirst

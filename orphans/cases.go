@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -30,25 +31,36 @@ const (
 
 // End is one end of a case: a span with its times in ns since the Unix epoch.
 type End struct {
-	Hop             spans.Hop
-	Span            string
-	Start, Duration int64
-	Host            string
-	Outcome         spans.Outcome
-	CutBy           spans.CutBy
+	Span      string        `json:"span"`
+	spans.Hop               // hop and kind
+	Start     int64         `json:"start_ns"`
+	Duration  int64         `json:"duration_ns"`
+	Host      jsontype.Text `json:"host"`
+	Outcome   spans.Outcome `json:"outcome"`
+	CutBy     spans.CutBy   `json:"cut_by"`
 }
 
 // Case is one orphan. Overrun and Wasted are ns.
 type Case struct {
-	Trace           string
-	Kind            Kind
-	Parent, Child   End
-	Overrun, Wasted int64
-	Sure            Sure
-	Evidence        string
-	File            int32 // index of the input file
-	Line, Offset    int64
-	shifted         bool
+	Trace    string        `json:"trace"`
+	URL      jsontype.Text `json:"url"` // of a page that shows the trace; empty for none
+	Kind     Kind          `json:"kind"`
+	Parent   End           `json:"parent"`
+	Child    End           `json:"child"`
+	Overrun  int64         `json:"overrun_ns"`
+	Wasted   int64         `json:"wasted_ns"`
+	Sure     Sure          `json:"sure"`
+	Evidence string        `json:"evidence"`
+	Path     string        `json:"file"` // of the input file
+	File     int32         `json:"-"`    // its index
+	Position `json:"position"`
+	shifted  bool
+}
+
+// Position is where a record stands in its file.
+type Position struct {
+	Line   int64 `json:"line"`
+	Offset int64 `json:"offset"`
 }
 
 // worst keeps the worst cases; which is worse never depends on the order in
@@ -79,7 +91,7 @@ func (w *worst) consider(kind Kind, over, wasted int64, t *spans.Trace, p, c int
 	child := &t.Spans[c]
 	w.add(Case{
 		Trace: t.Name(), Kind: kind, Parent: endOf(t, p), Child: endOf(t, c), Overrun: over, Wasted: wasted,
-		File: child.File, Line: child.Line, Offset: child.Offset,
+		File: child.File, Position: Position{child.Line, child.Offset},
 		shifted: child.Ties.Has(spans.Shifted) || t.Spans[p].Ties.Has(spans.Shifted),
 	})
 }
@@ -88,7 +100,7 @@ func endOf(t *spans.Trace, i int32) End {
 	one := &t.Spans[i]
 	return End{
 		Hop: t.HopOf(i), Span: t.SpanName(i), Start: one.Start, Duration: one.Duration,
-		Host: hostOf(t, i), Outcome: one.Outcome, CutBy: one.CutBy,
+		Host: jsontype.Text(hostOf(t, i)), Outcome: one.Outcome, CutBy: one.CutBy,
 	}
 }
 

@@ -113,9 +113,9 @@ func TestACaseSaysWhatAndWhere(t *testing.T) {
 		Parent:  End{Hop: spans.Hop{Name: "a/call", Service: "a", Operation: "call", Kind: client}, Span: fmt.Sprintf("%016x", 1), Start: 10 * ms, Duration: 100 * ms, Host: "n1", Outcome: cut, CutBy: spans.Own},
 		Child:   End{Hop: spans.Hop{Name: "b/get", Service: "b", Operation: "get", Kind: server}, Span: fmt.Sprintf("%016x", 2), Start: 30 * ms, Duration: 95 * ms, Host: "n2", Outcome: failed},
 		Overrun: 15 * ms, Wasted: 15 * ms, Sure: Likely, Evidence: "no skew seen between the two services",
-		Line: 2, Offset: 200,
+		Position: Position{2, 200},
 	}}
-	if d := cmp.Diff(want, items, cmpopts.IgnoreUnexported(Case{})); d != "" {
+	if d := cmp.Diff(want, []Case(items), cmpopts.IgnoreUnexported(Case{})); d != "" {
 		t.Error(d)
 	}
 	late := resultOf(testSpan{id: 1, end: 100, outcome: failed}, testSpan{id: 2, parent: 1, start: 150, end: 160}).Items

@@ -4,29 +4,31 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
 // Result is all that is known of orphaned work. Durations are ns.
 type Result struct {
-	Checkable bool
-	Reason    string // why it is not checkable
-	Inferred  bool   // parents come from times, not from ids
-	Tolerance int64
-	Counts
-	WastedBy   []HopTime // the union, by the hop that ran
-	Pairs      []Pair
-	Inversions []Inversion
-	CutOrder   []CutOrder
-	Items      []Case
+	Checkable  bool   `json:"-"`
+	Reason     string `json:"-"` // why it is not checkable
+	Inferred   bool   `json:"-"` // parents come from times, not from ids
+	Tolerance  int64  `json:"-"`
+	Counts     `json:"-"`
+	WastedBy   jsontype.List[HopTime]   `json:"wasted_by_hop"` // the union, by the hop that ran
+	Pairs      jsontype.List[Pair]      `json:"pairs"`
+	Inversions jsontype.List[Inversion] `json:"inversions"`
+	CutOrder   jsontype.List[CutOrder]  `json:"cut_order"`
+	Items      jsontype.List[Case]      `json:"items"`
 }
 
 // HopTime is a hop's share of a time.
 type HopTime struct {
-	Hop spans.Hop
-	NS  int64
+	spans.Hop
+	NS int64 `json:"wasted_ns"`
 }
 
 // Verdict says why callees outlast their calls.
@@ -43,20 +45,31 @@ const (
 // Pair is one hop calling another. Coverage is CutCallsWithChild of CutCalls;
 // orphans may hang under calls that failed, too.
 type Pair struct {
-	Parent, Child               spans.Hop
-	Orphaned                    uint64
-	CutCalls, CutCallsWithChild uint64
-	Wasted                      int64
-	Overrun, StartLag, Work     quantile.Summary
-	Stopped, StoppedOf          uint64 // first calls that left whose callee stopped within 50 ms
-	Verdict                     Verdict
+	Parent            spans.Hop        `json:"-"`
+	Child             spans.Hop        `json:"-"`
+	Orphaned          uint64           `json:"orphaned"`
+	CutCalls          uint64           `json:"cut_calls"`
+	CutCallsWithChild uint64           `json:"cut_calls_with_child"`
+	Wasted            int64            `json:"wasted_ns"`
+	Overrun           quantile.Summary `json:"overrun"`
+	StartLag          quantile.Summary `json:"start_lag"`
+	Work              quantile.Summary `json:"work"`
+	Early             `json:"stopped_within_50ms"`
+	Verdict           Verdict `json:"verdict"`
+}
+
+// Early is how many of the first calls that left had a callee that stopped within
+// 50 ms.
+type Early struct {
+	Stopped   uint64 `json:"n"`
+	StoppedOf uint64 `json:"of"`
 }
 
 // Inversion is a call that was granted as much as its caller had left, or more.
 // Seen is how many calls were.
 type Inversion struct {
 	Parent, Child         spans.Hop
-	ParentWall, ChildWall int64
+	ParentWall, ChildWall int64 // ns
 	Seen                  uint64
 }
 
@@ -66,14 +79,11 @@ type CutOrder struct {
 	Order
 }
 
-// ServerSide is one quantile of a call as its server saw it: the server's
-// duration stands for a call that was cut. Value is nil where it lies among the
-// calls whose server span is not there.
+// ServerSide is one quantile of a call as its server saw it. A coverage below 95 %
+// is a selected sample.
 type ServerSide struct {
-	P        quantile.P
-	Value    *int64
-	N, Of    uint64 // coverage: cut first calls with a server span, of all of them
-	Selected bool   // below 95 %: a selected sample
+	P quantile.P
+	buckets.ServerSide
 }
 
 // Query is what a run asks of its watch.
@@ -113,7 +123,7 @@ func (w *Watch) pairsOf(ps []quantile.P) []Pair {
 		one := Pair{
 			Parent: parent, Child: child, Orphaned: p.orphaned, CutCallsWithChild: p.withChild, Wasted: p.wasted,
 			Overrun: summary(&p.overrun, ps), StartLag: summary(&p.lag, ps), Work: summary(&p.work, ps),
-			Stopped: p.stopped, StoppedOf: p.left,
+			Early: Early{p.stopped, p.left},
 		}
 		if c := w.calls[key.parent]; c != nil {
 			one.CutCalls = c.cut
@@ -244,7 +254,7 @@ func (w *Watch) sure(c *Case) (Sure, string) {
 		return Certain, "the child alone lasted longer than its parent"
 	case c.shifted:
 		return Likely, "timestamps moved back by the stated shift"
-	case oneHost(c.Parent.Host, c.Child.Host):
+	case oneHost(string(c.Parent.Host), string(c.Child.Host)):
 		return Likely, "timestamps of one host"
 	case skew == 0:
 		return Likely, "no skew seen between the two services"
@@ -271,7 +281,7 @@ func (w *Watch) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantil
 	list := make([]ServerSide, len(ps))
 	ranks := make([]uint64, len(ps))
 	for i, p := range ps {
-		list[i] = ServerSide{P: p, N: c.served.N(), Of: c.firstCut, Selected: c.served.N()*100 < c.firstCut*95}
+		list[i] = ServerSide{p, buckets.ServerSide{Coverage: buckets.Coverage{N: c.served.N(), Of: c.firstCut}, Selected: c.served.N()*100 < c.firstCut*95}}
 		ranks[i] = p.Rank(n)
 	}
 	for i, value := range atRanks(all, ranks) {

@@ -2,8 +2,10 @@ package orphans
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
@@ -13,16 +15,29 @@ import (
 // hops, inverted timeouts and, in full, the order of cuts and the worst cases. Or
 // it says why there is nothing to say. CSV has a row a case, worst first.
 func (r *Result) Section(v *report.View) report.Section {
-	s := report.Section{Key: "orphans", Data: report.NewTable("", r.Items, caseColumns(v))}
+	r = r.located(v)
+	s := report.Section{Key: "orphans", JSON: func() any { return r }, Data: report.NewTable("", r.Items, caseColumns)}
 	if !r.Checkable {
 		s.Lines = []string{"Orphans: not checkable (" + r.Reason + ")."}
 		return s
 	}
 	s.Tables = []report.Table{countTable(r, v.Sampling == "biased"), pairTable(r), inversionTable(r)}
 	if v.InFull {
-		s.Tables = append(s.Tables, cutOrderTable(r), caseTable(r, v))
+		s.Tables = append(s.Tables, cutOrderTable(r), caseTable(r))
 	}
 	return s
+}
+
+// located is the result with the files of the cases and the addresses of their
+// traces, which only the page knows.
+func (r *Result) located(v *report.View) *Result {
+	found := *r
+	found.Items = slices.Clone(r.Items)
+	for i := range found.Items {
+		c := &found.Items[i]
+		c.URL, c.Path = jsontype.Text(v.TraceAddress(c.Trace)), v.Path(c.File)
+	}
+	return &found
 }
 
 type value = report.Value

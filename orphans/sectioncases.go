@@ -9,31 +9,29 @@ import (
 )
 
 // caseColumns are those of CSV.
-func caseColumns(v *report.View) []report.Column[Case] {
-	return []report.Column[Case]{
-		{Key: "trace", Of: func(c *Case) value { return report.String(c.Trace) }},
-		{Key: "orphan", Of: func(c *Case) value { return report.String(string(c.Kind)) }},
-		{Key: "parent_hop", Of: func(c *Case) value { return report.String(c.Parent.Hop.Name) }},
-		{Key: "parent_kind", Of: func(c *Case) value { return report.String(c.Parent.Hop.Kind.String()) }},
-		{Key: "parent_span", Of: func(c *Case) value { return report.String(c.Parent.Span) }},
-		{Key: "parent_start_ns", Of: func(c *Case) value { return report.Nanos(c.Parent.Start) }},
-		{Key: "parent_duration_ns", Of: func(c *Case) value { return report.Nanos(c.Parent.Duration) }},
-		{Key: "parent_outcome", Of: func(c *Case) value { return report.String(c.Parent.Outcome.String()) }},
-		{Key: "parent_cut_by", Of: func(c *Case) value { return report.String(c.Parent.CutBy.String()) }},
-		{Key: "child_hop", Of: func(c *Case) value { return report.String(c.Child.Hop.Name) }},
-		{Key: "child_kind", Of: func(c *Case) value { return report.String(c.Child.Hop.Kind.String()) }},
-		{Key: "child_span", Of: func(c *Case) value { return report.String(c.Child.Span) }},
-		{Key: "child_start_ns", Of: func(c *Case) value { return report.Nanos(c.Child.Start) }},
-		{Key: "child_duration_ns", Of: func(c *Case) value { return report.Nanos(c.Child.Duration) }},
-		{Key: "overrun_ns", Of: func(c *Case) value { return report.Nanos(c.Overrun) }},
-		{Key: "wasted_ns", Of: func(c *Case) value { return report.Nanos(c.Wasted) }},
-		{Key: "sure", Of: func(c *Case) value { return report.String(string(c.Sure)) }},
-		{Key: "evidence", Of: func(c *Case) value { return report.String(c.Evidence) }},
-		{Key: "url", Of: func(c *Case) value { return report.String(v.TraceAddress(c.Trace)) }},
-		{Key: "file", Of: func(c *Case) value { return report.String(v.Path(c.File)) }},
-		{Key: "line", Of: func(c *Case) value { return report.Count(c.Line) }},
-		{Key: "offset", Of: func(c *Case) value { return report.Count(c.Offset) }},
-	}
+var caseColumns = []report.Column[Case]{
+	{Key: "trace", Of: func(c *Case) value { return report.String(c.Trace) }},
+	{Key: "orphan", Of: func(c *Case) value { return report.String(c.Kind) }},
+	{Key: "parent_hop", Of: func(c *Case) value { return report.String(c.Parent.Hop.Name) }},
+	{Key: "parent_kind", Of: func(c *Case) value { return report.String(c.Parent.Hop.Kind.String()) }},
+	{Key: "parent_span", Of: func(c *Case) value { return report.String(c.Parent.Span) }},
+	{Key: "parent_start_ns", Of: func(c *Case) value { return report.Nanos(c.Parent.Start) }},
+	{Key: "parent_duration_ns", Of: func(c *Case) value { return report.Nanos(c.Parent.Duration) }},
+	{Key: "parent_outcome", Of: func(c *Case) value { return report.String(c.Parent.Outcome.String()) }},
+	{Key: "parent_cut_by", Of: func(c *Case) value { return report.String(c.Parent.CutBy.String()) }},
+	{Key: "child_hop", Of: func(c *Case) value { return report.String(c.Child.Hop.Name) }},
+	{Key: "child_kind", Of: func(c *Case) value { return report.String(c.Child.Hop.Kind.String()) }},
+	{Key: "child_span", Of: func(c *Case) value { return report.String(c.Child.Span) }},
+	{Key: "child_start_ns", Of: func(c *Case) value { return report.Nanos(c.Child.Start) }},
+	{Key: "child_duration_ns", Of: func(c *Case) value { return report.Nanos(c.Child.Duration) }},
+	{Key: "overrun_ns", Of: func(c *Case) value { return report.Nanos(c.Overrun) }},
+	{Key: "wasted_ns", Of: func(c *Case) value { return report.Nanos(c.Wasted) }},
+	{Key: "sure", Of: func(c *Case) value { return report.String(c.Sure) }},
+	{Key: "evidence", Of: func(c *Case) value { return report.String(c.Evidence) }},
+	{Key: "url", Of: func(c *Case) value { return report.String(c.URL) }},
+	{Key: "file", Of: func(c *Case) value { return report.String(c.Path) }},
+	{Key: "line", Of: func(c *Case) value { return report.Count(c.Line) }},
+	{Key: "offset", Of: func(c *Case) value { return report.Count(c.Offset) }},
 }
 
 // barColumns is the width of a waterfall.
@@ -48,7 +46,7 @@ type caseRow struct {
 
 // caseTable shows the worst cases, each as a small waterfall: the parent, the
 // moment it left, and the child beyond. Where to find it stands in a note.
-func caseTable(r *Result, v *report.View) report.Table {
+func caseTable(r *Result) report.Table {
 	var rows []caseRow
 	for i := range r.Items {
 		c := &r.Items[i]
@@ -56,7 +54,7 @@ func caseTable(r *Result, v *report.View) report.Table {
 		rows = append(rows, caseRow{&c.Parent, parent, nil}, caseRow{&c.Child, child, c})
 	}
 	return report.NewTable("Worst orphans", rows, []report.Column[caseRow]{
-		{Head: "span", Is: report.Key | report.Name, Of: func(e *caseRow) value { return report.String(e.Hop.String()).Noted(whereabouts(v, e.orphan)) }},
+		{Head: "span", Is: report.Key | report.Name, Of: func(e *caseRow) value { return report.String(e.Hop.String()).Noted(whereabouts(e.orphan)) }},
 		{Head: "time", Is: report.Words, Of: func(e *caseRow) value { return report.String(e.bar) }},
 		{Head: "lasted", Of: func(e *caseRow) value { return report.Nanos(e.Duration) }},
 		{Head: "ended", Is: report.Words, Of: func(e *caseRow) value { return report.String(ended(e.End)) }},
@@ -72,15 +70,15 @@ func ranOn(e *caseRow) value {
 }
 
 // whereabouts says how sure a case is and where to look it up.
-func whereabouts(v *report.View, c *Case) string {
+func whereabouts(c *Case) string {
 	if c == nil {
 		return ""
 	}
 	text := fmt.Sprintf("trace %s span %s, %s: %s; ", c.Trace, c.Child.Span, c.Sure, c.Evidence)
-	if url := v.TraceAddress(c.Trace); url != "" {
-		return text + url
+	if c.URL != "" {
+		return text + string(c.URL)
 	}
-	return text + fmt.Sprintf("%s:%d (byte %d)", v.Path(c.File), c.Line, c.Offset)
+	return text + fmt.Sprintf("%s:%d (byte %d)", c.Path, c.Line, c.Offset)
 }
 
 func ended(e *End) string {

@@ -46,15 +46,18 @@ type hopPair struct{ parent, child ref }
 
 // Counts is how spans relate to the end of their parents. Times are ns.
 type Counts struct {
-	SpansWithParent, MissingParents uint64
-	Unfinished                      uint64 // children without an end
-	OutlivedAsync                   uint64 // the parent does not wait for such children
-	OutlivedCompleted               uint64 // the parent completed: a hedge's loser, an optional branch
-	WithinTolerance                 uint64
-	StartedAfterRootEnd             uint64 // topmost spans that began when the whole request was over
-	Orphaned, Overruns, LateStarts  uint64
-	Wasted                          int64 // sum over orphans of the time each ran after its parent's end
-	WastedUnion                     int64 // per trace the union of all running time in orphaned subtrees
+	SpansWithParent     uint64
+	MissingParents      uint64
+	Unfinished          uint64 // children without an end
+	OutlivedAsync       uint64 // the parent does not wait for such children
+	OutlivedCompleted   uint64 // the parent completed: a hedge's loser, an optional branch
+	WithinTolerance     uint64
+	StartedAfterRootEnd uint64 // topmost spans that began when the whole request was over
+	Orphaned            uint64
+	Overruns            uint64
+	LateStarts          uint64
+	Wasted              int64 // sum over orphans of the time each ran after its parent's end
+	WastedUnion         int64 // per trace the union of all running time in orphaned subtrees
 }
 
 func (c *Counts) add(o Counts) {

@@ -71,7 +71,7 @@ func TestSummariesEqualThoseOfTheSortedValues(t *testing.T) {
 		both.Add(others)
 		got := SummarizeEach([]Union{u, other, slices.Concat(u, other)}, ps)
 		want := []Summary{summaryOf(all.Tallies(), ps), summaryOf(others.Tallies(), ps), summaryOf(both.Tallies(), ps)}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, equalPs); diff != "" {
 			t.Fatal(diff)
 		}
 	})

@@ -84,6 +84,9 @@ func (p P) String() string {
 	return p.text
 }
 
+// MarshalText gives String for JSON.
+func (p P) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 // Float returns the nearest float64, for formulas that need a ratio.
 func (p P) Float() float64 { return float64(p.num) / float64(p.denominator()) }
 

@@ -1,6 +1,9 @@
 package quantile
 
-import "github.com/tailscope/tailscope/quantile/runs"
+import (
+	"github.com/tailscope/tailscope/internal/jsontype"
+	"github.com/tailscope/tailscope/quantile/runs"
+)
 
 // Summary describes a sample; durations are in nanoseconds. All fields are
 // zero when N is 0.
@@ -9,6 +12,34 @@ type Summary struct {
 	Mean, Min, Max int64 // Mean is rounded half up
 	Sum            Sum
 	Quantiles      []int64 // nearest rank, in the order they were asked for
+	Asked          []P     // those, and maybe more behind them
+	// Biased: the values were chosen by what they are, so that the mean and the
+	// quantiles have no value.
+	Biased bool
+}
+
+// Point is one quantile of a sample.
+type Point struct {
+	P     P     `json:"p"`
+	Value int64 `json:"value_ns"`
+}
+
+// Points returns the quantiles with their probabilities.
+func (s Summary) Points() jsontype.List[Point] {
+	points := make([]Point, min(len(s.Asked), len(s.Quantiles)))
+	for i := range points {
+		points[i] = Point{s.Asked[i], s.Quantiles[i]}
+	}
+	return points
+}
+
+// MarshalJSON writes what has no value as null.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	known := s.N > 0
+	return jsontype.Object{
+		"n", s.N, "mean_ns", jsontype.If(known && !s.Biased, s.Mean),
+		"min_ns", jsontype.If(known, s.Min), "max_ns", jsontype.If(known, s.Max), "quantiles", s.Points(),
+	}.MarshalJSON()
 }
 
 // Summarize describes the values of u. The probabilities may come in any order.
@@ -28,6 +59,7 @@ func SummarizeEach(unions []Union, ps []P) []Summary {
 	for i := range summaries {
 		if summaries[i].N > 0 {
 			summaries[i].fill(queries[0])
+			summaries[i].Asked = ps
 			queries = queries[1:]
 		}
 	}

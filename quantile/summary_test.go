@@ -1,11 +1,13 @@
 package quantile
 
 import (
+	"encoding/json"
 	"math"
 	"math/big"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tailscope/tailscope/internal/durationtest"
 	"pgregory.net/rapid"
 )
@@ -23,12 +25,13 @@ func TestTwoSlowRequestsInAHundredAreTheP99(t *testing.T) {
 	var s Sample
 	s.AddN(10_000_000, 98)
 	s.AddN(200_000_000, 2)
-	got := Summarize(Union{&s}, []P{MustP("0.99"), MustP("0.98"), MustP("0.5")})
+	ps := []P{MustP("0.99"), MustP("0.98"), MustP("0.5")}
+	got := Summarize(Union{&s}, ps)
 	want := Summary{
 		N: 100, Mean: 13_800_000, Min: 10_000_000, Max: 200_000_000, Sum: Sum{Lo: 1_380_000_000},
-		Quantiles: []int64{200_000_000, 10_000_000, 10_000_000},
+		Quantiles: []int64{200_000_000, 10_000_000, 10_000_000}, Asked: ps,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, equalPs); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -72,11 +75,13 @@ func TestUnionsThatShareSamplesAreSummarizedAsEachAlone(t *testing.T) {
 	c.Merge(sampleOf(durationtest.UniformNanoseconds(20_000)...))
 	unions := []Union{nil, {a}, {a, nil}, {b}, {a, b}, {c}, {c, a}, {b, c, a}, {a, a}, {new(Sample)}}
 	for i, got := range SummarizeEach(unions, ps) {
-		if diff := cmp.Diff(summaryOf(talliesOf(unions[i]), ps), got); diff != "" {
+		if diff := cmp.Diff(summaryOf(talliesOf(unions[i]), ps), got, equalPs); diff != "" {
 			t.Errorf("union %d (-want +got):\n%s", i, diff)
 		}
 	}
 }
+
+var equalPs = cmpopts.EquateComparable(P{})
 
 // summaryOf goes through the values one by one.
 func summaryOf(values []durationtest.Tally, ps []P) Summary {
@@ -89,7 +94,7 @@ func summaryOf(values []durationtest.Tally, ps []P) Summary {
 		s.N += t.Count
 		s.Sum.Add(t.Value, t.Count)
 	}
-	s.Mean, s.Quantiles = s.Sum.Mean(s.N), valuesAt(values, s.N, ps)
+	s.Mean, s.Quantiles, s.Asked = s.Sum.Mean(s.N), valuesAt(values, s.N, ps), ps
 	return s
 }
 
@@ -115,4 +120,19 @@ func TestQuantilesRiseWithP(t *testing.T) {
 			t.Fatalf("p=%d gives %d, p=%d gives %d", b, q[0], a, q[1])
 		}
 	})
+}
+
+func TestSummaryInJSON(t *testing.T) {
+	s := Summary{N: 3, Mean: 2, Min: 1, Max: 3, Quantiles: []int64{2}, Asked: []P{MustP("0.50"), MustP("0.9")}}
+	biased := s
+	biased.Biased, biased.Quantiles = true, nil
+	for want, s := range map[string]Summary{
+		`{"n":3,"mean_ns":2,"min_ns":1,"max_ns":3,"quantiles":[{"p":"0.50","value_ns":2}]}`: s,
+		`{"n":3,"mean_ns":null,"min_ns":1,"max_ns":3,"quantiles":[]}`:                       biased,
+		`{"n":0,"mean_ns":null,"min_ns":null,"max_ns":null,"quantiles":[]}`:                 {},
+	} {
+		if got, err := json.Marshal(s); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
 }

@@ -38,6 +38,9 @@ func (s Status) String() string {
 	return "no_value"
 }
 
+// MarshalText gives String for JSON.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Tail is one quantile of a hop; durations are in nanoseconds.
 type Tail struct {
 	P       P

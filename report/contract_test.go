@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -216,7 +217,7 @@ func TestJSONEmptyBucket(t *testing.T) {
 // A division by zero elsewhere must not cost the night its whole document.
 func TestNotANumber(t *testing.T) {
 	r := simple()
-	r.Hops[0].FailedShare = math.NaN()
+	r.Hops[0].FailedShare = jsontype.Number(math.NaN())
 	if got := decode(t, r)["hops"].([]any)[0].(map[string]any)["failed_share"]; got != nil {
 		t.Errorf("JSON: failed_share = %v, want null", got)
 	}

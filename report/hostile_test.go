@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -21,7 +22,7 @@ import (
 func everywhere(name string) *run {
 	r := kaplanMeierWorld()
 	h := &r.Hops[0]
-	h.Hop, h.Service, h.Operation, h.Kind = name, name, name, name
+	h.Hop, h.Service, h.Operation, h.Kind = name, jsontype.Text(name), jsontype.Text(name), jsontype.Text(name)
 	h.Warnings = []note.Warning{{Code: "some_code", Text: name}}
 	h.Tail[0].Reason = name
 	r.Input.Files[0].Path, r.Input.Files[0].Complete = name, false

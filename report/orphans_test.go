@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -28,7 +29,7 @@ func summed(values ...int64) quantile.Summary {
 // certainty.
 func orphaned() *run {
 	end := func(h spans.Hop, span string, start, duration int64, host string, o spans.Outcome, by spans.CutBy) orphans.End {
-		return orphans.End{Hop: h, Span: span, Start: start * ms, Duration: duration * ms, Host: host, Outcome: o, CutBy: by}
+		return orphans.End{Hop: h, Span: span, Start: start * ms, Duration: duration * ms, Host: jsontype.Text(host), Outcome: o, CutBy: by}
 	}
 	in := inputOf(7)
 	return &run{
@@ -42,9 +43,9 @@ func orphaned() *run {
 			WastedBy: []orphans.HopTime{{Hop: stockGet, NS: 1500 * ms}},
 			Pairs: []orphans.Pair{
 				{Parent: callStock, Child: stockGet, Orphaned: 2, CutCalls: 3, CutCallsWithChild: 2, Wasted: 1700 * ms,
-					Overrun: summed(600, 1100), StartLag: summed(1, 2), Work: summed(1000, 1500), Stopped: 1, StoppedOf: 2, Verdict: orphans.Slow},
+					Overrun: summed(600, 1100), StartLag: summed(1, 2), Work: summed(1000, 1500), Early: orphans.Early{Stopped: 1, StoppedOf: 2}, Verdict: orphans.Slow},
 				{Parent: callStock, Child: callStock, Orphaned: 1, CutCalls: 3, CutCallsWithChild: 1, Wasted: 100 * ms,
-					Overrun: summed(100), StartLag: summed(900), Work: summed(100), StoppedOf: 1, Verdict: orphans.Queue},
+					Overrun: summed(100), StartLag: summed(900), Work: summed(100), Early: orphans.Early{StoppedOf: 1}, Verdict: orphans.Queue},
 				{Parent: stockGet, Child: callStock, CutCalls: 1, Verdict: orphans.TooFew},
 				{Parent: stockGet, Child: stockGet, Orphaned: 9, Overrun: summed(5), StartLag: summed(5), Work: summed(9), Verdict: orphans.Mixed},
 			},
@@ -53,10 +54,10 @@ func orphaned() *run {
 			Items: []orphans.Case{
 				{Trace: "00000000000000000000000000000001", Kind: orphans.Overrun, Overrun: 1100 * ms, Wasted: 1100 * ms,
 					Parent: end(callStock, "0a", 0, 400, "n1", spans.Truncated, spans.Own), Child: end(stockGet, "0b", 1, 1499, "n2", spans.Completed, spans.NotCut),
-					Sure: orphans.Certain, Evidence: "the child alone lasted longer than its parent", Line: 1, Offset: 77},
+					Sure: orphans.Certain, Evidence: "the child alone lasted longer than its parent", Position: orphans.Position{Line: 1, Offset: 77}},
 				{Trace: "trace-\x1b[31m|<b>", Kind: orphans.LateStart, Overrun: 700 * ms, Wasted: 100 * ms,
 					Parent: end(callStock, "0c", 0, 400, "", spans.Failed, spans.NotCut), Child: end(spans.Hop{Name: "=stock"}, "0d", 1000, 100, "", spans.Completed, spans.NotCut),
-					Sure: orphans.Doubtful, Evidence: "within the skew", File: 9, Line: 2, Offset: 99},
+					Sure: orphans.Doubtful, Evidence: "within the skew", File: 9, Position: orphans.Position{Line: 2, Offset: 99}},
 			},
 		},
 	}
@@ -146,7 +147,7 @@ func TestOnlyTheFullPageListsCases(t *testing.T) {
 func TestJSONServerSide(t *testing.T) {
 	r := chain()
 	value := 5 * ms
-	r.Hops[0].SetServerSide(r.Quantiles[0], buckets.ServerSide{Value: &value, N: 3, Of: 4, Selected: true})
+	r.Hops[0].SetServerSide(r.Quantiles[0], buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 3, Of: 4}, Selected: true})
 	tail := decode(t, r)["hops"].([]any)[0].(map[string]any)["tail"].([]any)
 	conforms(t, "server_side", object{"value_ns": "int?", "coverage": object{"n": "int", "of": "int"}, "selected_sample": "bool"}, tail[0].(map[string]any)["server_side"])
 	if tail[1].(map[string]any)["server_side"] != nil {

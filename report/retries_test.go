@@ -30,7 +30,7 @@ func retrying() *run {
 		AfterFailure:   []retries.AfterFailure{{Kind: spans.Throttled, First: 3, Rescue: rescueOf(1, 2, retries.TooFew)}, {Kind: spans.ClientError, First: 1, Rescue: rescueOf(0, 0, retries.TooFew)}},
 		ExecutedTwice:  &retries.Twice{Count: retries.Count{N: 67, Of: 70}, Retried: 72, Writes: 67},
 		FinishedAnyway: &retries.Finished{Count: retries.Count{N: 67, Of: 72}, MedianAfter: whole(140 * ms)},
-		NearTimeout:    retries.Count{N: 30, Of: 1493},
+		NearTimeout:    retries.Near{Count: retries.Count{N: 30, Of: 1493}},
 		Backoff:        retries.Backoff{N: 74, Min: whole(20 * ms), P50: whole(20*ms + 500*us), Max: whole(44 * ms), Base: whole(20 * ms), Growth: fraction(2), Jitter: retries.NoJitter},
 		Wall: retries.Wall{Verdict: retries.AtTheWall, Timeout: whole(299*ms + 993*us), Count: retries.Count{N: 7, Of: 7}, Width: 100 * ms,
 			Histogram: []retries.Bin{{From: 300 * ms, N: 1}, {From: 600 * ms, N: 6}}},

@@ -40,7 +40,7 @@ const (
 )
 
 // String is words for people and for CSV; "" is blank in both.
-func String(s string) Value { return Value{kind: words, text: s} }
+func String[S ~string](s S) Value { return Value{kind: words, text: string(s)} }
 
 // Code is a word such as same_slowness; people read it without underscores.
 func Code[S ~string](s S) Value { return Value{kind: code, text: string(s)} }

@@ -7,12 +7,12 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/fit"
 	"github.com/tailscope/tailscope/report"
-	"github.com/tailscope/tailscope/report/mirror"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/timeouts"
@@ -42,21 +42,17 @@ type run struct {
 // report puts the sections together as the command does.
 func (r *run) report() *report.Report {
 	v := &report.View{Quantiles: r.Quantiles, InFull: r.InFull, Sampling: r.Input.Sampling.Kind, Paths: r.Paths, TraceURL: r.TraceURL}
-	input := r.Input.Section()
-	input.JSON = func() any { return mirror.Input(r.Input) }
-	out := &report.Report{Sections: []report.Section{input}}
-	add := func(asked bool, section func() report.Section, json func() any) {
+	out := &report.Report{Sections: []report.Section{r.Input.Section()}}
+	add := func(asked bool, section func() report.Section) {
 		if asked {
-			s := section()
-			s.JSON = json
-			out.Sections = append(out.Sections, s)
+			out.Sections = append(out.Sections, section())
 		}
 	}
-	add(r.Hops != nil, func() report.Section { return buckets.Section(r.Hops, v) }, func() any { return mirror.Hops(r.Hops, r.Quantiles) })
-	add(r.Owner != nil, func() report.Section { return r.Owner.Section(v) }, func() any { return mirror.Owner(r.Owner, r.Quantiles) })
-	add(r.Retries != nil, func() report.Section { return r.Retries.Section(v) }, func() any { return mirror.Retries(r.Retries) })
-	add(r.Orphans != nil, func() report.Section { return r.Orphans.Section(v) }, func() any { return mirror.Orphans(r.Orphans, v) })
-	add(r.Timeouts != nil, func() report.Section { return r.Timeouts.Section(v) }, func() any { return mirror.Timeouts(r.Timeouts) })
+	add(r.Hops != nil, func() report.Section { return buckets.Section(r.Hops, v) })
+	add(r.Owner != nil, func() report.Section { return r.Owner.Section(v) })
+	add(r.Retries != nil, func() report.Section { return r.Retries.Section(v) })
+	add(r.Orphans != nil, func() report.Section { return r.Orphans.Section(v) })
+	add(r.Timeouts != nil, func() report.Section { return r.Timeouts.Section(v) })
 	return out
 }
 
@@ -119,7 +115,7 @@ func summary(ps []quantile.P, values ...int64) quantile.Summary {
 		return quantile.Summary{}
 	}
 	slices.Sort(values)
-	sum := quantile.Summary{N: n, Min: values[0], Max: values[n-1]}
+	sum := quantile.Summary{Asked: ps, N: n, Min: values[0], Max: values[n-1]}
 	total := int64(0)
 	for _, v := range values {
 		total += v
@@ -155,7 +151,7 @@ func hop(name string, ps []quantile.P, values ...int64) buckets.Result {
 	sum := summary(ps, values...)
 	h := buckets.Result{
 		Hop: name, Attempts: n, FirstAttempts: n, Completed: first(sum), Recorded: first(sum),
-		CutBy: cuts(0, 0, 0, 0), Confidence: quantile.MustP("0.95"),
+		Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
 		TruncatedShare: buckets.Share{Of: n, Upper: 0.0149},
 	}
 	for i, p := range ps {
@@ -163,6 +159,8 @@ func hop(name string, ps []quantile.P, values ...int64) buckets.Result {
 	}
 	return h
 }
+
+func cutOnly(by buckets.CutCounts) buckets.Truncated { return buckets.Truncated{CutBy: by} }
 
 func cuts(own, below, caller, unknown uint64) []buckets.CutCount {
 	return []buckets.CutCount{{By: spans.Own, N: own}, {By: spans.Below, N: below}, {By: spans.Caller, N: caller}, {By: spans.CutUnknown, N: unknown}}
@@ -188,12 +186,13 @@ func inMs(values ...int64) []int64 {
 // generate is batch 1: 33 of 200 attempts cut by a timeout of 5 s, which each
 // logged about 5.7 s.
 func generate() buckets.Result {
+	ps := probabilities(fivePs...)
 	return buckets.Result{
 		Hop: "generate", Attempts: 200, FirstAttempts: 200,
-		Completed: first(quantile.Summary{N: 167, Mean: 1035425150, Min: 349 * ms, Max: 2026 * ms, Quantiles: inMs(922, 1583, 1757, 2011, 2026)}),
-		Truncated: first(quantile.Summary{N: 33, Mean: 5729818182, Min: 5703 * ms, Max: 5770 * ms, Quantiles: inMs(5728, 5760, 5763, 5770, 5770)}),
-		Recorded:  first(quantile.Summary{N: 200, Mean: 1810 * ms, Min: 349 * ms, Max: 5770 * ms, Quantiles: inMs(1079, 5717, 5737, 5762, 5770)}),
-		CutBy:     cuts(33, 0, 0, 0), Confidence: quantile.MustP("0.95"),
+		Completed:      first(quantile.Summary{Asked: ps, N: 167, Mean: 1035425150, Min: 349 * ms, Max: 2026 * ms, Quantiles: inMs(922, 1583, 1757, 2011, 2026)}),
+		Truncated:      buckets.Truncated{CutBy: cuts(33, 0, 0, 0), Bucket: first(quantile.Summary{Asked: ps, N: 33, Mean: 5729818182, Min: 5703 * ms, Max: 5770 * ms, Quantiles: inMs(5728, 5760, 5763, 5770, 5770)})},
+		Recorded:       first(quantile.Summary{Asked: ps, N: 200, Mean: 1810 * ms, Min: 349 * ms, Max: 5770 * ms, Quantiles: inMs(1079, 5717, 5737, 5762, 5770)}),
+		Confidence:     quantile.MustP("0.95"),
 		TruncatedShare: buckets.Share{Count: 33, Of: 200, Value: 0.165, Lower: 0.12328, Upper: 0.21435},
 	}
 }
@@ -243,7 +242,7 @@ func manyHops() *run {
 	for i, name := range names {
 		h := hop(name, ps, int64(i+1)*7*ms, int64(i+1)*1234*us)
 		if i%3 == 0 {
-			h.Kind, h.Service, h.Operation = "client", "svc", name
+			h.Kind, h.Service, h.Operation = "client", "svc", jsontype.Text(name)
 		}
 		r.Hops = append(r.Hops, h)
 	}
@@ -256,8 +255,8 @@ func allCut() *run {
 	ps := probabilities("0.5", "0.99")
 	sum := summary(ps, 4001*ms, 4009*ms, 4003*ms)
 	h := buckets.Result{
-		Hop: "llm", Attempts: 3, FirstAttempts: 3, Truncated: first(sum), Recorded: first(sum),
-		CutBy: cuts(2, 0, 1, 0), Confidence: quantile.MustP("0.95"),
+		Hop: "llm", Attempts: 3, FirstAttempts: 3, Truncated: buckets.Truncated{Bucket: first(sum), CutBy: cuts(2, 0, 1, 0)}, Recorded: first(sum),
+		Confidence:     quantile.MustP("0.95"),
 		TruncatedShare: buckets.Share{Count: 3, Of: 3, Value: 1, Lower: 0.3684, Upper: 1},
 		Walls:          []buckets.Wall{{Source: buckets.Inferred, Count: 2, From: 0, To: 4001 * ms}},
 	}
@@ -271,7 +270,7 @@ func allCut() *run {
 func nothing() *run {
 	ps := probabilities("0.5")
 	return &run{Input: inputOf(1), Quantiles: ps, Hops: []buckets.Result{{
-		Hop: "queue", Attempts: 1, FirstAttempts: 1, Unfinished: 1, CutBy: cuts(0, 0, 0, 0), Confidence: quantile.MustP("0.95"),
+		Hop: "queue", Attempts: 1, FirstAttempts: 1, Unfinished: 1, Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
 		Tail: []buckets.Tail{noValueTail(ps[0], 0, "no first attempt completed or was cut")},
 	}}}
 }
@@ -288,9 +287,9 @@ func failures() *run {
 	h := hop("payment", ps, 20*ms, 30*ms, 40*ms)
 	failed := summary(ps, 1*ms, 2*ms, 900*us)
 	h.Attempts, h.FirstAttempts, h.FailedShare = 6, 6, 0.5
-	h.Failed = first(failed)
+	h.Failed.Bucket = first(failed)
 	h.Recorded = first(summary(ps, 20*ms, 30*ms, 40*ms, 1*ms, 2*ms, 900*us))
-	h.Kinds = []buckets.FailureCount{{Kind: spans.Refused, N: 2}, {Kind: spans.ServerError, N: 1}}
+	h.Failed.Kinds = []buckets.FailureCount{{Kind: spans.Refused, N: 2}, {Kind: spans.ServerError, N: 1}}
 	h.Warnings = []note.Warning{{Code: "failures_exceed_p", Text: "half of the first attempts failed: the quantiles describe the other half"}}
 	return &run{Input: inputOf(6), Quantiles: ps, Hops: []buckets.Result{h}}
 }
@@ -301,12 +300,12 @@ func retried() *run {
 	h.Attempts, h.Retries, h.FirstAttempts = 7, 2, 5
 	again, gone := summary(ps, 130*ms), summary(ps, 1003*ms, 1001*ms, 1002*ms)
 	h.Completed.Retries, h.Completed.All = again, summary(ps, 100*ms, 110*ms, 120*ms, 130*ms)
-	h.Truncated = buckets.Bucket{All: gone, First: summary(ps, 1003*ms, 1001*ms), Retries: summary(ps, 1002*ms)}
+	h.Truncated.Bucket = buckets.Bucket{All: gone, First: summary(ps, 1003*ms, 1001*ms), Retries: summary(ps, 1002*ms)}
 	h.Recorded = buckets.Bucket{
 		All:   summary(ps, 100*ms, 110*ms, 120*ms, 130*ms, 1003*ms, 1001*ms, 1002*ms),
 		First: summary(ps, 100*ms, 110*ms, 120*ms, 1003*ms, 1001*ms), Retries: summary(ps, 130*ms, 1002*ms),
 	}
-	h.CutBy = cuts(1, 1, 0, 1)
+	h.Truncated.CutBy = cuts(1, 1, 0, 1)
 	h.TruncatedShare = buckets.Share{Count: 2, Of: 5, Value: 0.4, Lower: 0.0764, Upper: 0.8107}
 	wall := 1 * s
 	h.Walls = []buckets.Wall{
@@ -350,9 +349,9 @@ func chain() *run {
 	r, ps := configured(), probabilities(fivePs...)
 	checkout := hop("checkout", ps, 2100*us, 2900*us, 3*ms, 1850*us, 12*ms)
 	payment := hop("payment", ps, 20*ms, 30*ms, 40*ms)
-	payment.Failed = first(summary(ps, 1*ms, 2*ms, 900*us))
+	payment.Failed.Bucket = first(summary(ps, 1*ms, 2*ms, 900*us))
 	payment.Recorded = first(summary(ps, 20*ms, 30*ms, 40*ms, 1*ms, 2*ms, 900*us))
-	payment.FailedShare, payment.Kinds = 0.5, []buckets.FailureCount{{Kind: spans.Throttled, N: 3}}
+	payment.FailedShare, payment.Failed.Kinds = 0.5, []buckets.FailureCount{{Kind: spans.Throttled, N: 3}}
 	for _, h := range []*buckets.Result{&checkout, &payment} {
 		h.Tail[3].IsMaximum, h.Tail[4].IsMaximum = true, true
 	}
@@ -391,14 +390,14 @@ func biasedSample() *run {
 	r, ps := retried(), probabilities("0.5", "0.9")
 	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: "--sampling biased"}
 	h := &r.Hops[0]
-	h.Biased, h.Failed = true, first(summary(ps, 1*ms))
+	h.Biased, h.Failed.Bucket = true, first(summary(ps, 1*ms))
 	h.TruncatedShare = buckets.Share{Count: 2, Of: 5}
 	for i, p := range ps {
 		h.Tail[i] = noValueTail(p, 5, "biased sample: what was kept was chosen by how it went")
 	}
-	for _, b := range []*buckets.Bucket{&h.Completed, &h.Truncated, &h.Failed, &h.Recorded} {
+	for _, b := range []*buckets.Bucket{&h.Completed, &h.Truncated.Bucket, &h.Failed.Bucket, &h.Recorded} {
 		for _, s := range []*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Mean, s.Quantiles = 0, nil
+			s.Mean, s.Quantiles, s.Biased = 0, nil, true
 		}
 	}
 	return r
@@ -430,9 +429,9 @@ func estimated() *run {
 		return &of.Tail[1]
 	}
 	tails(&far).Estimate = &fit.Estimate{F: 53, Xi: -.13524946, Fitted: true, Gates: gates(53)}
-	tails(&served).ServerSide = &buckets.ServerSide{Value: new(1500 * ms), N: 73, Of: 73}
+	tails(&served).ServerSide = &buckets.ServerSide{Value: new(1500 * ms), Coverage: buckets.Coverage{N: 73, Of: 73}}
 	of := tails(&gap)
-	of.ServerSide = &buckets.ServerSide{N: 3, Of: 73, Selected: true}
+	of.ServerSide = &buckets.ServerSide{Coverage: buckets.Coverage{N: 3, Of: 73}, Selected: true}
 	of.Estimate = &fit.Estimate{F: math.Inf(1), Gates: []fit.Judgement{
 		{Gate: fit.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: fit.NotTooFar, Figure: math.Inf(1), Limit: 5},
 		{Gate: fit.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: fit.OneWall, Figure: 2, Limit: 1},

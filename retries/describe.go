@@ -18,7 +18,7 @@ var tenths = []quantile.P{quantile.MustP("0.1"), quantile.MustP("0.5"), quantile
 
 // describe puts hops together into one row.
 func (d *describer) describe(list []*hop) Hop {
-	r := Hop{ExecutedTwice: d.twice(list), FinishedAnyway: d.finished(list), TooLate: d.tooLate(list), NearTimeout: d.nearTimeout(list), Backoff: d.backoff(list), Wall: d.wall(list)}
+	r := Hop{ExecutedTwice: d.twice(list), FinishedAnyway: d.finished(list), TooLate: d.tooLate(list), NearTimeout: Near{d.nearTimeout(list)}, Backoff: d.backoff(list), Wall: d.wall(list)}
 	if len(list) == 1 {
 		r.Hop = list[0].Hop
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
@@ -25,38 +26,48 @@ type Query struct {
 
 // Result says what retries are worth. Times are ns.
 type Result struct {
-	Hops          []Hop // sorted by hop, then kind
-	All           Hop   // all hops together, without a name
-	Traced        bool  // there were traces: a hop log knows no servers
-	Amplification Amplification
-	Ratio         Ratio
-	InStep        []InStep // moments in which retries of many traces began together
-	Period        *int64   // of those moments, nil where there is none
-	ExecutedTwice []Case
-	Confidence    quantile.P
-	Warnings      []note.Warning
+	Hops          jsontype.List[Hop]          `json:"-"` // sorted by hop, then kind
+	All           Hop                         `json:"-"` // all hops together, without a name
+	Traced        bool                        `json:"-"` // there were traces: a hop log knows no servers
+	Amplification Amplification               `json:"-"`
+	Ratio         Ratio                       `json:"-"`
+	InStep        []InStep                    `json:"-"` // moments in which retries of many traces began together
+	Period        *int64                      `json:"-"` // of those moments, nil where there is none
+	ExecutedTwice jsontype.List[Case]         `json:"executed_twice"`
+	Confidence    quantile.P                  `json:"confidence"`
+	Warnings      jsontype.List[note.Warning] `json:"warnings"`
 }
 
 // Hop is what retries of one hop are worth. Unless it says otherwise, a count is
 // of calls: a first attempt and the retries that belong to it.
 type Hop struct {
-	spans.Hop
-	Calls, Attempts, FirstCut uint64
-	Rescue                    Rescue // of calls whose first attempt was cut
-	Completion                *float64
-	AfterFailure              []AfterFailure
-	Permanent, Unmatched      uint64 // retries after a 4xx, and retries of what is not known
-	TooLate                   *Count // retries that could no longer fit into what their caller waits, nil where not known
-	ExecutedTwice             *Twice
-	FinishedAnyway            *Finished
-	NearTimeout               Count // completed attempts above NearTimeout of their wall; Of is 0 where none is known
-	Backoff                   Backoff
-	Wall                      Wall
-	MostAttempts              uint64
+	spans.Hop      `json:"-"`
+	Calls          uint64                      `json:"-"`
+	Attempts       uint64                      `json:"-"`
+	FirstCut       uint64                      `json:"-"`
+	Rescue         Rescue                      `json:"-"` // of calls whose first attempt was cut
+	Completion     *float64                    `json:"first_completion"`
+	AfterFailure   jsontype.List[AfterFailure] `json:"after_failure"`
+	ExecutedTwice  *Twice                      `json:"executed_twice"`
+	FinishedAnyway *Finished                   `json:"finished_anyway"`
+	NearTimeout    Near                        `json:"near_timeout"`
+	Backoff        Backoff                     `json:"backoff"`
+	Wall           Wall                        `json:"wall"`
+	TooLate        *Count                      `json:"retries_too_late"`         // retries that could no longer fit into what their caller waits, nil where not known
+	Permanent      uint64                      `json:"permanent_errors_retried"` // retries after a 4xx
+	Unmatched      uint64                      `json:"unmatched_retries"`        // retries of what is not known
+	MostAttempts   uint64                      `json:"most_attempts"`
 }
 
 // Count is n of some.
-type Count struct{ N, Of uint64 }
+type Count struct {
+	N  uint64 `json:"n"`
+	Of uint64 `json:"of"`
+}
+
+// Near is how many completed attempts used more than NearTimeout of their wall; Of
+// is 0 where no wall is known.
+type Near struct{ Count }
 
 // Share returns n over of, nil for nothing of nothing.
 func (c Count) Share() *float64 {
@@ -76,6 +87,14 @@ type Rescue struct {
 	Biased       bool // the counts are of a biased sample: they give no share
 }
 
+// shares returns the share and its limits, nil where nothing gives them.
+func (r *Rescue) shares() (rate, lower, upper *float64) {
+	if r.Of == 0 || r.Biased {
+		return nil, nil, nil
+	}
+	return r.Share(), &r.Lower, &r.Upper
+}
+
 // AfterFailure is the rescue of calls whose first attempt failed in one way.
 type AfterFailure struct {
 	Kind  spans.Failure
@@ -88,53 +107,57 @@ type AfterFailure struct {
 // look like writes, Retried counts all retried calls.
 type Twice struct {
 	Count
-	Writes, Retried uint64
+	Retried uint64 `json:"retried_calls"`
+	Writes  uint64 `json:"writes"`
 }
 
 // Finished is how many cut first attempts their server brought to a good end, of
 // those whose server is there, and how long after the cut.
 type Finished struct {
 	Count
-	MedianAfter *int64
+	MedianAfter *int64 `json:"median_after_ns"`
 }
 
 // Backoff is the gaps between the end of an attempt and the start of its retry.
 // Base and Growth are those of the first retries and of the second over the first.
 type Backoff struct {
-	N             uint64
-	Min, P50, Max *int64
-	Base          *int64
-	Growth        *float64
-	Jitter        Jitter
+	N      uint64   `json:"n"`
+	Min    *int64   `json:"gap_min_ns"`
+	P50    *int64   `json:"gap_p50_ns"`
+	Max    *int64   `json:"gap_max_ns"`
+	Base   *int64   `json:"base_ns"`
+	Growth *float64 `json:"growth"`
+	Jitter Jitter   `json:"jitter"`
 }
 
 // Wall says whether failing calls last whole multiples of their timeout.
 type Wall struct {
-	Verdict   WallVerdict
-	Timeout   *int64 // nil where it is not known, or not the same for all
-	Count            // failing calls at the wall, of those whose timeout is known
-	Width     int64  // of the bins
-	Histogram []Bin  // of all failing calls, without empty bins
+	Verdict   WallVerdict        `json:"-"`
+	Timeout   *int64             `json:"-"` // nil where it is not known, or not the same for all
+	Count                        // failing calls at the wall, of those whose timeout is known
+	Width     int64              `json:"bin_ns"`    // of the bins
+	Histogram jsontype.List[Bin] `json:"histogram"` // of all failing calls, without empty bins
 }
 
 // Bin counts calls that lasted from From to less than one width more.
 type Bin struct {
-	From int64
-	N    uint64
+	From int64  `json:"from_ns"`
+	N    uint64 `json:"n"`
 }
 
 // Amplification is what retries make of one request.
 type Amplification struct {
-	ObservedMax *uint64 // nil for hop logs
-	Possible    uint64
-	Layers      []Layer
-	OnePath     bool // the layers of hop logs are taken for one path
+	ObservedMax *uint64              `json:"observed_max"` // nil for hop logs
+	Possible    uint64               `json:"possible"`
+	Layers      jsontype.List[Layer] `json:"layers"`
+	OnePath     bool                 `json:"-"` // the layers of hop logs are taken for one path
 }
 
 // Layer is a hop that retries.
 type Layer struct {
 	spans.Hop
-	Retries, MostAttempts uint64
+	Retries      uint64 `json:"retries"`
+	MostAttempts uint64 `json:"most_attempts"`
 }
 
 // Ratio is retries over first attempts, in all and in the worst minute that has
@@ -190,7 +213,7 @@ func mostRetried(list []Hop, most int) []Hop {
 func (r *Result) forgetShares() {
 	r.Ratio = Ratio{}
 	for _, h := range append([]*Hop{&r.All}, pointers(r.Hops)...) {
-		h.Completion, h.NearTimeout = nil, Count{}
+		h.Completion, h.NearTimeout = nil, Near{}
 		h.Rescue.forgetShare()
 		h.Wall.Verdict, h.Wall.Count = WallTooFew, Count{}
 		for i := range h.AfterFailure {

@@ -16,7 +16,7 @@ import (
 // failures, where failing calls end, the layers, and what was executed twice. CSV
 // has a row a hop.
 func (r *Result) Section(v *report.View) report.Section {
-	s := report.Section{Key: "retries", Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
+	s := report.Section{Key: "retries", JSON: func() any { return r }, Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
 	switch {
 	case v.InFull:
 		s.Tables = []report.Table{worthTable(r), failureTable(r), wallHistogram(r), layerTable(r), twiceTable(r, v)}
@@ -63,9 +63,18 @@ var columns = []report.Column[Hop]{
 	{Key: "retries_after_cut", Of: func(h *Hop) value { return report.Count(h.Rescue.Of) }},
 	{Key: "retries_completed", Of: func(h *Hop) value { return report.Count(h.Rescue.N) }},
 	{Head: "rescued", Of: func(h *Hop) value { return ofSome(h.Rescue.Count) }},
-	{Key: "rescue", Head: "share", Of: func(h *Hop) value { return h.Rescue.figure(float64(h.Rescue.N) / float64(h.Rescue.Of)) }},
-	{Key: "rescue_lower", Of: func(h *Hop) value { return h.Rescue.figure(h.Rescue.Lower) }},
-	{Key: "rescue_upper", Of: func(h *Hop) value { return h.Rescue.figure(h.Rescue.Upper) }},
+	{Key: "rescue", Head: "share", Of: func(h *Hop) value {
+		rate, _, _ := h.Rescue.shares()
+		return report.Maybe(rate, report.Share)
+	}},
+	{Key: "rescue_lower", Of: func(h *Hop) value {
+		_, lower, _ := h.Rescue.shares()
+		return report.Maybe(lower, report.Share)
+	}},
+	{Key: "rescue_upper", Of: func(h *Hop) value {
+		_, _, upper := h.Rescue.shares()
+		return report.Maybe(upper, report.Share)
+	}},
 	{Head: "limits", Of: func(h *Hop) value { return h.Rescue.limits() }},
 	{Key: "first_completion", Of: func(h *Hop) value { return report.Maybe(h.Completion, report.Share) }},
 	{Key: "verdict", Head: "verdict", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Rescue.Verdict) }},
@@ -88,26 +97,19 @@ var columns = []report.Column[Hop]{
 	{Key: "gap_min_ns", Of: func(h *Hop) value { return report.Maybe(h.Backoff.Min, report.Nanos) }},
 	{Key: "gap_p50_ns", Head: "backoff", Is: report.Rounded, Of: func(h *Hop) value { return report.Maybe(h.Backoff.P50, report.Nanos).Noted(backoffText(&h.Backoff)) }},
 	{Key: "gap_max_ns", Of: func(h *Hop) value { return report.Maybe(h.Backoff.Max, report.Nanos) }},
-	{Key: "jitter", Head: "jitter", Is: report.Words, Of: func(h *Hop) value { return report.String(string(h.Backoff.Jitter)) }},
+	{Key: "jitter", Head: "jitter", Is: report.Words, Of: func(h *Hop) value { return report.String(h.Backoff.Jitter) }},
 	{Key: "wall", Of: func(h *Hop) value { return report.Code(h.Wall.Verdict) }},
 	{Key: "wall_timeout_ns", Of: func(h *Hop) value { return report.Maybe(h.Wall.Timeout, report.Nanos) }},
 	{Key: "wall_share", Of: func(h *Hop) value { return report.Maybe(h.Wall.Share(), report.Share) }},
 	{Key: "most_attempts", Of: func(h *Hop) value { return report.Count(h.MostAttempts) }},
 }
 
-// figure is null where there is no share: of nothing, or of a biased sample.
-func (r *Rescue) figure(f float64) value {
-	if r.Of == 0 || r.Biased {
-		return value{}
-	}
-	return report.Share(f)
-}
-
 func (r *Rescue) limits() value {
-	if r.Of == 0 || r.Biased {
+	_, lower, upper := r.shares()
+	if lower == nil {
 		return value{}
 	}
-	return report.String(report.Limits(r.Lower, r.Upper))
+	return report.String(report.Limits(*lower, *upper))
 }
 
 func (f Finished) after() value { return report.Maybe(f.MedianAfter, report.Nanos) }

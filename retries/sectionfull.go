@@ -85,16 +85,8 @@ func layerTable(r *Result) report.Table {
 func twiceTable(r *Result, v *report.View) report.Table {
 	return report.NewTable("Executed more than once", r.ExecutedTwice, []report.Column[Case]{
 		named(func(c *Case) spans.Hop { return c.Hop }),
-		{Head: "severity", Is: report.Words, Of: func(c *Case) value { return report.String(c.Severity()) }},
+		{Head: "severity", Is: report.Words, Of: func(c *Case) value { return report.String(c.severity()) }},
 		{Head: "executions", Of: func(c *Case) value { return report.Count(c.Executions) }},
 		{Head: "trace", Is: report.Name, Of: func(c *Case) value { return report.String(c.Trace).Noted(v.TraceAddress(c.Trace)) }},
 	}, "error: the operation looks like a write (POST, PATCH, create…, --write-hop).")
-}
-
-// Severity tells calls that write from those that only cost twice.
-func (c Case) Severity() string {
-	if c.Write {
-		return "error"
-	}
-	return "warning"
 }

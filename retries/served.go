@@ -11,11 +11,21 @@ import (
 
 // Case is a call that its server ran to a good end more than once.
 type Case struct {
-	Trace, Span string // Span is that of the first attempt
-	Hop         spans.Hop
-	Start       int64 // ns since the Unix epoch
-	Executions  int
-	Write       bool // the operation looks like one that writes
+	Trace string `json:"trace"`
+	Span  string `json:"span"` // of the first attempt
+	spans.Hop
+	Start      int64 `json:"-"` // ns since the Unix epoch
+	Executions int   `json:"executions"`
+	Write      bool  `json:"-"` // the operation looks like one that writes
+}
+
+// severity is "error" for calls that write, "warning" for those that only cost
+// twice.
+func (c Case) severity() string {
+	if c.Write {
+		return "error"
+	}
+	return "warning"
 }
 
 // addServed looks at what the servers made of the calls among the tries.

@@ -131,7 +131,7 @@ func TestCompletedAttemptsNearTheirWall(t *testing.T) {
 	q := usual(map[string]int{"a": 100})
 	q.Completed = func(spans.Hop) quantile.Union { return quantile.Union{&s} }
 	r := logOf(t, testLine{chain: "1", hop: "a", end: 10}).Result(q)
-	if n := r.Hops[0].NearTimeout; n != (Count{20, 100}) || !says(r, "near_timeout") {
+	if n := r.Hops[0].NearTimeout; n != (Near{Count{20, 100}}) || !says(r, "near_timeout") {
 		t.Errorf("%+v, want 20 of 100: %v", n, codes(r))
 	}
 	lines := append(repeated(9, 1, testLine{chain: "w", hop: "a", end: 10}), testLine{chain: "c", hop: "a", end: 100, outcome: cut}, testLine{chain: "c", hop: "a", start: 120, end: 130, retry: true})

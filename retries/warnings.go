@@ -110,16 +110,23 @@ func ofMoments(r *Result, say sayer) {
 	if len(r.InStep) == 0 {
 		return
 	}
-	worst := r.InStep[0]
-	for _, s := range r.InStep {
-		if s.Traces > worst.Traces {
-			worst = s
-		}
-	}
+	worst := r.worstMoment()
 	say("retries_in_step", "retries of %d traces began within 10 ms from %s, more than half of those in the second around it; such moments: %d", worst.Traces, clock(worst.At), len(r.InStep))
 	if r.Period != nil {
 		say("retry_pulses", "retries come in pulses %s apart", durations.Text(*r.Period))
 	}
 }
 
+// worstMoment is the first of those in which most traces retried; zero where there
+// is none.
+func (r *Result) worstMoment() (worst InStep) {
+	for _, one := range r.InStep {
+		if one.Traces > worst.Traces {
+			worst = one
+		}
+	}
+	return worst
+}
+
+// clock writes a moment in UTC, as in RFC 3339.
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

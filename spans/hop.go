@@ -1,6 +1,10 @@
 package spans
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/tailscope/tailscope/internal/jsontype"
+)
 
 // Kind is the kind of a span; hop logs have none.
 type Kind uint8
@@ -17,13 +21,17 @@ const (
 // String gives the word used in reports, empty for hop logs.
 func (k Kind) String() string { return word(kindWords[:], uint8(k)) }
 
+// MarshalJSON writes the word, null for hop logs.
+func (k Kind) MarshalJSON() ([]byte, error) { return jsontype.Text(k.String()).MarshalJSON() }
+
 var kindWords = [...]string{"", "internal", "server", "client", "producer", "consumer"}
 
 // Hop is a named step: a row of the report.
 type Hop struct {
-	Name               string
-	Service, Operation string // empty where the input has only a name
-	Kind               Kind
+	Name      string `json:"hop"`
+	Service   string `json:"-"` // empty where the input has only a name
+	Operation string `json:"-"`
+	Kind      Kind   `json:"kind"`
 }
 
 // String gives the name, and the kind where there is one.

@@ -1,5 +1,7 @@
 package spans
 
+import "github.com/tailscope/tailscope/internal/jsontype"
+
 // Outcome says how an attempt ended.
 type Outcome uint8
 
@@ -17,6 +19,9 @@ const (
 
 // String gives the word used in reports.
 func (o Outcome) String() string { return word(outcomeWords[:], uint8(o)) }
+
+// MarshalText gives the same word for JSON.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 var outcomeWords = [...]string{"completed", "truncated", "failed", "unfinished"}
 
@@ -41,6 +46,9 @@ var CutBys = [...]CutBy{Own, Below, Caller, CutUnknown}
 
 // String gives the word used in reports.
 func (c CutBy) String() string { return word(cutWords[:], uint8(c)) }
+
+// MarshalJSON writes the word, null for NotCut.
+func (c CutBy) MarshalJSON() ([]byte, error) { return jsontype.Text(c.String()).MarshalJSON() }
 
 var cutWords = [...]string{"", "own", "below", "caller", "unknown"}
 
@@ -73,6 +81,9 @@ var Failures = [...]Failure{Refused, Reset, Unavailable, Throttled, ServerError,
 
 // String gives the word used in reports.
 func (f Failure) String() string { return word(failureWords[:], uint8(f)) }
+
+// MarshalText gives the same word for JSON.
+func (f Failure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 var failureWords = [...]string{"", "refused", "reset", "unavailable", "throttled", "server_error", "client_error", "other", "unknown"}
 

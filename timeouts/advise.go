@@ -12,7 +12,7 @@ import (
 
 // setByCaller reports whether a row is of attempts whose timeout a caller sets.
 func setByCaller(row *buckets.Result) bool {
-	return row.Kind == "" || row.Kind == spans.Client.String()
+	return row.Kind == "" || string(row.Kind) == spans.Client.String()
 }
 
 func (a *adviser) adviseAll() {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
 )
@@ -36,11 +36,11 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		{"certified beside few cuts", hop{n: 10_000, ms: 300, cut: 1, wall: 500}, Certified, "400 ms", "", ""},
 		{"exact, but the limit lies among the cuts", hop{n: 10_000, ms: 300, cut: 9, wall: 500}, Identified, "400 ms", "", "no upper limit lies below the first cut"},
 		{"hidden by the wall", hop{n: 900, ms: 300, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", "hidden by today's timeout"},
-		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "2000 ms", ""},
-		{"a canary raises the timeout", hop{n: 900, ms: 300, cut: 100, wall: 2000, servers: &buckets.ServerSide{Value: &value, N: 95, Of: 100}}, NotIdentified, "null", "4000 ms", ""},
-		{"too few servers tell nothing", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, N: 94, Of: 100}}, NotIdentified, "null", "1000 ms", ""},
+		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 95, Of: 100}}}, NotIdentified, "null", "2000 ms", ""},
+		{"a canary raises the timeout", hop{n: 900, ms: 300, cut: 100, wall: 2000, servers: &buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 95, Of: 100}}}, NotIdentified, "null", "4000 ms", ""},
+		{"too few servers tell nothing", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 94, Of: 100}}}, NotIdentified, "null", "1000 ms", ""},
 		{"models say how far to raise it", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 1400}, NotIdentified, "null", "2000 ms", ""},
-		{"servers come before models", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 1400, servers: &buckets.ServerSide{Value: &longer, N: 95, Of: 100}}, NotIdentified, "null", "3000 ms", ""},
+		{"servers come before models", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 1400, servers: &buckets.ServerSide{Value: &longer, Coverage: buckets.Coverage{N: 95, Of: 100}}}, NotIdentified, "null", "3000 ms", ""},
 		{"a guess within today's timeout is no canary", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 310}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed", hop{n: 0, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed, under a timeout that is not known", hop{n: 0, cut: 100, loose: 500}, NotIdentified, "null", "1000 ms", ""},
@@ -77,7 +77,7 @@ func TestABiasedSampleGivesNoTimeout(t *testing.T) {
 }
 
 func TestOnlyWhatACallerSetsHasATimeout(t *testing.T) {
-	for kind, listed := range map[string]int{"": 1, "client": 1, "server": 0, "internal": 0, "producer": 0, "consumer": 0} {
+	for kind, listed := range map[jsontype.Text]int{"": 1, "client": 1, "server": 0, "internal": 0, "producer": 0, "consumer": 0} {
 		row := hop{name: "x", n: 10, ms: 1}.row(new(quantile.Sample), quantile.MustP("0.999"))
 		row.Kind = kind
 		if got := setByCaller(&row); got != (listed == 1) {
@@ -98,7 +98,7 @@ func TestThreeHopsInARowAreGivenTwentySevenSeconds(t *testing.T) {
 		t.Errorf("%s, %s, %s", a, b, c)
 	}
 	want := []Part{{"forward", 1500 * ms}, {"generate", 12_000 * ms}, {"retrieve", 1500 * ms}, {"one retry of generate", 12_000 * ms}}
-	if d := cmp.Diff(want, r.Total.Parts); d != "" || number(r.Total.Budget) != "27000 ms" || *r.Total.Effective != 1 {
+	if d := cmp.Diff(want, []Part(r.Total.Parts)); d != "" || number(r.Total.Budget) != "27000 ms" || *r.Total.Effective != 1 {
 		t.Errorf("%s: %s", number(r.Total.Budget), d)
 	}
 	for code, want := range map[string]bool{"close_to_median": true} {
@@ -230,7 +230,7 @@ func TestRetriesAreCountedOnce(t *testing.T) {
 			[]Part{{"between calls", 7 * ms}, {"a", 150 * ms}, {"b", 300 * ms}, {"one retry of b", 300 * ms}}, 1},
 	} {
 		r := world{hops: c.hops, graph: requests(5000, c.calls...)}.advise()
-		if d := cmp.Diff(c.parts, r.Total.Parts); d != "" || r.Total.Effective == nil || *r.Total.Effective != c.fits {
+		if d := cmp.Diff(c.parts, []Part(r.Total.Parts)); d != "" || r.Total.Effective == nil || *r.Total.Effective != c.fits {
 			t.Errorf("%s: %s %+v", c.name, d, r.Total)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 )
@@ -23,7 +24,7 @@ func (a *adviser) totals() {
 	}
 	main := a.mainEntry()
 	if main < 0 {
-		a.result.Total.Reason = a.noCalls()
+		a.result.Total.Reason = jsontype.Text(a.noCalls())
 		return
 	}
 	a.result.Total = a.result.Entries[main]
@@ -51,13 +52,13 @@ func (a *adviser) mainEntry() int {
 // total is the budget of requests that begin with a hop.
 func (a *adviser) total(n *callgraph.Node) Total {
 	k := keyOf(n.Hop)
-	t := Total{Entry: k.name, Kind: k.kind, Requests: n.Entries}
+	t := Total{Entry: jsontype.Text(k.name), Kind: k.kind, Requests: n.Entries}
 	below, own := a.below(n), a.entryOwn(k, n)
 	rest, retry := a.restOf(k, n, own, below), a.retryOf(n)
 	t.Seen = retry.tries
 	sum := own.and(rest).and(below.need).and(amount{ns: retry.ns, evidence: Certified})
 	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
-		t.Budget, t.Reason = nil, a.unknownBelow(n, own, sum)
+		t.Budget, t.Reason = nil, jsontype.Text(a.unknownBelow(n, own, sum))
 		return t
 	}
 	t.Parts = a.partsOf(n, own, rest, retry)
@@ -291,6 +292,9 @@ func (a *adviser) planSteps() {
 		Watch: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
 		Read:  "tailscope retries, and tailscope orphans for traces",
 	})
+	for i := range a.result.Steps {
+		a.result.Steps[i].Number = i + 1
+	}
 }
 
 func (a *adviser) canaryStep() string {

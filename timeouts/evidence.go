@@ -147,7 +147,7 @@ func (a *adviser) serverSide(row *buckets.Result) *ServerSide {
 	if s == nil {
 		return nil
 	}
-	side := &ServerSide{N: s.N, Of: s.Of}
+	side := &ServerSide{Coverage: s.Coverage}
 	if s.Value != nil && s.N*100 >= s.Of*leastCoverage {
 		ns := a.from(*s.Value)
 		side.Suggested = &ns

@@ -18,7 +18,7 @@ func TestABudgetIsNoShorterThanWhatIsSeen(t *testing.T) {
 	hops := []hop{{name: "a", n: 5000, ms: 1000}, {name: "b", n: 5000, ms: 1000}, {name: "outer", n: 5000, ms: 1900}}
 	r := world{hops: hops, graph: requests(5000, call{"a", 0, 1000, 0}, call{"b", 900, 1900, 0})}.advise()
 	want := []Part{{"a, side by side with b", 1500 * ms}, {"seen beyond these", 1027 * ms}, {"one retry of a", 1500 * ms}} // 1.33 × 1900 - 1500
-	if d := cmp.Diff(want, r.Total.Parts); d != "" || *r.Total.Effective != 1 {
+	if d := cmp.Diff(want, []Part(r.Total.Parts)); d != "" || *r.Total.Effective != 1 {
 		t.Errorf("%+v %s", r.Total, d)
 	}
 	s := usual
@@ -37,7 +37,7 @@ func TestABudgetIsNoShorterThanWhatIsSeen(t *testing.T) {
 func TestWhatRetriesTookIsNotCountedTwice(t *testing.T) {
 	r := world{hops: []hop{{name: "a", n: 5000, ms: 100, retries: 9}}, graph: requests(5000, call{"a", 0, 1000, 0})}.advise()
 	want := []Part{{"a", 150 * ms}, {"9 retries of a", 1350 * ms}}
-	if d := cmp.Diff(want, r.Total.Parts); d != "" {
+	if d := cmp.Diff(want, []Part(r.Total.Parts)); d != "" {
 		t.Error(d)
 	}
 }
@@ -130,7 +130,7 @@ func TestSentencesNameNoMoreThanAFew(t *testing.T) {
 	}
 	w.graph = requests(9, calls...)
 	r := w.advise()
-	if want := "hop 09, 30 more"; !strings.HasSuffix(r.Total.Reason, want) || !strings.Contains(r.Steps[1].Do, ", 30 more") {
+	if want := "hop 09, 30 more"; !strings.HasSuffix(string(r.Total.Reason), want) || !strings.Contains(r.Steps[1].Do, ", 30 more") {
 		t.Errorf("%s; %+v", r.Total.Reason, r.Steps)
 	}
 }
@@ -190,7 +190,7 @@ func tracesOf(calls ...call) *callgraph.Watch {
 }
 
 func TestWhyThereIsNoBudget(t *testing.T) {
-	if got := (world{hops: []hop{{name: "a", n: 9, ms: 1}}}).advise().Total.Reason; !strings.Contains(got, "--field trace=KEY") {
+	if got := (world{hops: []hop{{name: "a", n: 9, ms: 1}}}).advise().Total.Reason; !strings.Contains(string(got), "--field trace=KEY") {
 		t.Error(got)
 	}
 	if got := (world{hops: []hop{{name: "a", n: 9, ms: 1}}, graph: tracesOf(call{"a", 0, 1, 0})}).advise().Total.Reason; got != "no request shows a call of one hop by another" {

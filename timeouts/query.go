@@ -6,6 +6,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
@@ -27,9 +28,14 @@ type Query struct {
 }
 
 // key is a row of the hop table. Several may have one name, that of their service.
-type key struct{ name, kind, service, operation string }
+type key struct {
+	name                     string
+	kind, service, operation jsontype.Text
+}
 
-func keyOf(h spans.Hop) key { return key{h.Name, h.Kind.String(), h.Service, h.Operation} }
+func keyOf(h spans.Hop) key {
+	return key{h.Name, jsontype.Text(h.Kind.String()), jsontype.Text(h.Service), jsontype.Text(h.Operation)}
+}
 
 func keyOfRow(r *buckets.Result) key { return key{r.Hop, r.Kind, r.Service, r.Operation} }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/report"
@@ -16,7 +17,7 @@ import (
 // the budget handed down and the roll-out. CSV has a row a hop.
 func (o *Result) Section(v *report.View) report.Section {
 	advice := report.NewTable("What each timeout should be", o.Hops, columns, adviceCaption(o)...)
-	s := report.Section{Key: "timeouts", Lines: report.Opening("Timeouts: "+o.summary(), "timeouts", o.Warnings), Data: advice}
+	s := report.Section{Key: "timeouts", JSON: func() any { return o }, Lines: report.Opening("Timeouts: "+o.summary(), "timeouts", o.Warnings), Data: advice}
 	switch {
 	case len(o.Hops) == 0:
 	case v.InFull:
@@ -49,11 +50,11 @@ func (o *Result) summary() string {
 	return text
 }
 
-func orElse(s, other string) string {
+func orElse[S ~string](s S, other string) string {
 	if s == "" {
 		return other
 	}
-	return s
+	return string(s)
 }
 
 func evidenceText(e Evidence) string {
@@ -77,9 +78,7 @@ var columns = []report.Column[Hop]{
 	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind) }},
 	{Key: "n", Head: "n", Of: func(h *Hop) value { return report.Count(h.N) }},
 	{Key: "current_ns", Head: "today", Of: func(h *Hop) value { return report.Maybe(h.Current, Current.value) }},
-	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value {
-		return report.Maybe(h.Cut, func(s buckets.Share) value { return report.Share(s.Value) })
-	}},
+	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value { return report.Maybe(h.cutShare(), report.Share) }},
 	{Head: "evidence", Is: report.Words, Of: func(h *Hop) value { return report.String(evidenceText(h.Evidence)).Noted(h.Reason) }},
 	{Key: "evidence", Of: func(h *Hop) value { return report.Code(h.Evidence) }},
 	{Key: "bound_ns", Of: func(h *Hop) value { return report.Maybe(h.Bound, report.Nanos) }},
@@ -91,7 +90,7 @@ var columns = []report.Column[Hop]{
 	{Key: "canary_ns", Head: "canary", Of: func(h *Hop) value {
 		return report.Maybe(h.Canary, func(c Canary) value { return report.Nanos(c.RaiseTo).Noted(canaryText(&c)) })
 	}},
-	{Key: "change", Of: func(h *Hop) value { return report.String(string(h.Change)) }},
+	{Key: "change", Of: func(h *Hop) value { return report.String(h.Change) }},
 	{Key: "safe_to_lower", Of: func(h *Hop) value { return report.Flag(h.SafeToLower) }},
 	{Key: "slots_held_today", Of: func(h *Hop) value { return report.Maybe(h.HeldToday, report.Number) }},
 	{Key: "slots_held_under_advice", Of: func(h *Hop) value { return report.Maybe(h.HeldThen, report.Number) }},
@@ -113,11 +112,11 @@ func texts(warnings []note.Warning) []string {
 	return list
 }
 
-func nameAndKind(name, kind string) string {
+func nameAndKind[N ~string](name N, kind jsontype.Text) string {
 	if kind == "" {
-		return name
+		return string(name)
 	}
-	return name + " (" + kind + ")"
+	return string(name) + " (" + string(kind) + ")"
 }
 
 // canaryText says how to run a canary.

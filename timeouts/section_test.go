@@ -1,6 +1,7 @@
 package timeouts
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -18,5 +19,8 @@ func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 	c.Effect = depend.Effect{Hundredths: 792, Sure: true}
 	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want at its end %q", got, want)
+	}
+	if got, err := json.Marshal(c); err != nil || !strings.Contains(string(got), `"design_effect":7.92`) {
+		t.Errorf("JSON: %s, %v", got, err)
 	}
 }

@@ -47,7 +47,7 @@ func slotTable(o *Result) report.Table {
 }
 
 func changeText(h *Hop) string {
-	change := orElse(string(h.Change), report.Dash)
+	change := orElse(h.Change, report.Dash)
 	if h.SafeToLower {
 		change += ", safely"
 	}
@@ -58,7 +58,7 @@ func changeText(h *Hop) string {
 func totalTable(o *Result) report.Table {
 	const title = "What a request may take"
 	if o.Total.Budget == nil {
-		return report.Table{Title: title, Caption: []string{"Not known: " + strings.TrimPrefix(o.Total.Reason, "not known ") + "."}}
+		return report.Table{Title: title, Caption: []string{"Not known: " + strings.TrimPrefix(string(o.Total.Reason), "not known ") + "."}}
 	}
 	parts := append(slices.Clip(o.Total.Parts), Part{"total", *o.Total.Budget})
 	return report.NewTable(title, parts, []report.Column[Part]{
@@ -114,8 +114,8 @@ func perTry(ns int64) value {
 // rollOut is the steps, as sentences.
 func rollOut(o *Result) report.Table {
 	t := report.Table{Title: "Roll-out"}
-	for i, s := range o.Steps {
-		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", i+1, upperFirst(s.Do), s.Watch, s.Read))
+	for _, s := range o.Steps {
+		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, upperFirst(s.Do), s.Watch, s.Read))
 	}
 	return t
 }

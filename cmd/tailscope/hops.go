@@ -126,6 +126,8 @@ func (r *results) wallOf() func(spans.Hop) (int64, bool) {
 // rowKey is a row of the report. Several may have one name, that of their service.
 type rowKey struct{ name, kind, service, operation string }
 
-func keyOfRow(r *buckets.Result) rowKey { return rowKey{r.Hop, r.Kind, r.Service, r.Operation} }
+func keyOfRow(r *buckets.Result) rowKey {
+	return rowKey{r.Hop, string(r.Kind), string(r.Service), string(r.Operation)}
+}
 
 func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
@@ -92,7 +91,7 @@ func (r *results) addServerSide(w *orphans.Watch) {
 		for _, side := range w.ServerSide(id, completed, ps) {
 			for i := range r.hops {
 				if keyOfRow(&r.hops[i]) == keyOfHop(id) {
-					r.hops[i].SetServerSide(side.P, buckets.ServerSide{Value: side.Value, N: side.N, Of: side.Of, Selected: side.Selected})
+					r.hops[i].SetServerSide(side.P, side.ServerSide)
 				}
 			}
 		}

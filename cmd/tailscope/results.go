@@ -44,9 +44,9 @@ func (p *plan) results(f *found) *results {
 
 // report puts the sections in the order of the page, what was read before all.
 func (r *results) report() *report.Report {
-	page := &report.Report{Sections: []report.Section{r.mirrored(r.input.Section())}, Table: r.plan.table}
+	page := &report.Report{Sections: []report.Section{r.input.Section()}, Table: r.plan.table}
 	for _, section := range r.sections {
-		page.Sections = append(page.Sections, r.mirrored(section()))
+		page.Sections = append(page.Sections, section())
 	}
 	return page
 }

@@ -103,7 +103,6 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 		Weighted:       r.sampling.Weighted,
 	})
-	tmpTimeouts = &advice
 	return func() report.Section { return advice.Section(&r.view) }
 }
 

@@ -34,18 +34,17 @@ var table = map[string][]string{
 	"retries":            {"spans", "quantile", "buckets", "report"},
 	"callgraph":          {"spans", "quantile"},
 	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
-	"report/mirror":      {"ingest", "spans", "quantile", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report", "report/mirror"},
+	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // pages says what tests of a package may import besides, where they stand outside
 // it: those of whole pages have every section.
 var pages = map[string][]string{
-	"report": {"ingest", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report", "report/mirror"},
+	"report": {"ingest", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.

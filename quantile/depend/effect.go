@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile/runs"
 )
 
@@ -32,6 +33,11 @@ func (e Effect) Known() bool { return e.Hundredths > 0 }
 
 // Float returns the effect, 1 for independent attempts.
 func (e Effect) Float() float64 { return float64(e.Hundredths) / 100 }
+
+// MarshalJSON writes the effect, null where it is not known.
+func (e Effect) MarshalJSON() ([]byte, error) {
+	return jsontype.Marshal(jsontype.If(e.Known(), e.Float()))
+}
 
 // Counts reports whether limits have to take the effect into account: it is above
 // 1.5, and surely above 1.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -27,8 +28,26 @@ type Estimate struct {
 // Model is what one model says. Bound is its profile upper bound, one-sided 95 %
 // if the model were right.
 type Model struct {
-	Name         string
-	Value, Bound *int64
+	Name  string `json:"name"`
+	Value *int64 `json:"value_ns"`
+	Bound *int64 `json:"bound_ns"`
+}
+
+// MarshalJSON writes fitted numbers with six digits, and the condition with them.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return jsontype.Object{
+		"value_ns", e.Value, "bound_ns", e.Bound, "f", sixDigits(e.F), "xi", jsontype.If(e.Fitted, sixDigits(e.Xi)), "a2", (*sixDigits)(e.A2),
+		"models", jsontype.List[Model](e.Models), "gates", jsontype.List[Judgement](e.Gates), "condition", Condition,
+	}.MarshalJSON()
+}
+
+// sixDigits is a number of which all beyond six digits depends on the machine.
+type sixDigits float64
+
+// MarshalJSON rounds to six digits.
+func (f sixDigits) MarshalJSON() ([]byte, error) {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'e', 5, 64), 64)
+	return jsontype.Number(short).MarshalJSON()
 }
 
 // The names of the models.

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -367,4 +368,12 @@ func FuzzEstimates(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestEstimateInJSONHasSixDigits(t *testing.T) {
+	for f, want := range map[float64]string{.13524946789: "0.135249", 53: "53", math.Inf(1): "null", math.NaN(): "null", math.MaxFloat64: "1.79769e+308"} {
+		if got, err := json.Marshal(sixDigits(f)); err != nil || string(got) != want {
+			t.Errorf("%v: %s, %v, want %s", f, got, err, want)
+		}
+	}
 }

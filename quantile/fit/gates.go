@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/runs"
 )
@@ -33,6 +34,11 @@ type Judgement struct {
 	Gate          Gate
 	Figure, Limit float64
 	Passed        bool
+}
+
+// MarshalJSON rounds the figure like all fitted numbers.
+func (j Judgement) MarshalJSON() ([]byte, error) {
+	return jsontype.Object{"gate", j.Gate, "figure", sixDigits(j.Figure), "limit", j.Limit, "passed", j.Passed}.MarshalJSON()
 }
 
 func judge(g Gate, figure float64) Judgement {
