@@ -31,7 +31,7 @@ func hopLog(n int, csv bool) string {
 
 func benchmarkDecode(b *testing.B, in string, columns spans.Columns) {
 	c := how{}.config(b)
-	_, chunks := chunksOf(b, c, "in", in, chunkSize)
+	_, chunks := chunksOf(b, c, "in", in, ChunkSize)
 	d := NewDecoder(c, memory.NewGoAllocator(), columns, false)
 	defer d.Release()
 	b.SetBytes(int64(len(in)))
@@ -78,7 +78,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		chunksOf(b, c, "in", in, chunkSize)
+		chunksOf(b, c, "in", in, ChunkSize)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		"times": strings.Repeat(`{"hop":"x","start":"2026-03-01T10:00:00.5+02:00","end":"2026-03-01T10:00:01.5+02:00","status":"OK","timed_out":"No","error":"boom: timed out"}`+"\n", 400),
 	} {
 		c := how{}.config(t)
-		_, chunks := chunksOf(t, c, "in", in, chunkSize)
+		_, chunks := chunksOf(t, c, "in", in, ChunkSize)
 		if n := allocations(t, c, chunks, 400); n > 60 {
 			t.Errorf("%s: %v allocations for 400 rows", name, n)
 		}

@@ -57,7 +57,7 @@ func (c cutter) recordEnd(b []byte, final bool) int {
 // only as its first byte.
 func (c cutter) quotedEnd(b []byte, final bool) (n int, decided bool) {
 	start := true
-	for i := len(b) - len(bytes.TrimPrefix(b, byteOrderMark)); i < len(b); i++ {
+	for i := len(b) - len(bytes.TrimPrefix(b, ByteOrderMark)); i < len(b); i++ {
 		switch {
 		case start && b[i] == '"':
 			n := closing(b[i+1:])
@@ -171,7 +171,7 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
 	}
 	if bytes.IndexByte(field, '\r') >= 0 {
-		field = bytes.ReplaceAll(field, []byte("\r\n"), newline)
+		field = bytes.ReplaceAll(field, []byte("\r\n"), Newline)
 	}
 	switch {
 	case len(after) == 0:
@@ -185,13 +185,12 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 // header is the first record of a CSV file: what its columns mean.
 type header struct {
 	cutter
-	lines, bytes int64  // of the file up to the end of the header
-	raw          []byte // as it stands in the file, without the line's end
-	keys         []*keyInfo
+	raw  []byte // as it stands in the file, without the line's end
+	keys []*keyInfo
 }
 
-func newHeader(raw []byte, c cutter, f *Fields) (*header, error) {
-	raw = trimLineEnd(bytes.TrimPrefix(raw, byteOrderMark))
+func newHeader(raw []byte, c cutter, f *Settings) (*header, error) {
+	raw = trimLineEnd(bytes.TrimPrefix(raw, ByteOrderMark))
 	names, err := splitFields(raw, c.comma, nil)
 	if err != nil {
 		return nil, err
@@ -199,13 +198,13 @@ func newHeader(raw []byte, c cutter, f *Fields) (*header, error) {
 	h := &header{cutter: c, raw: bytes.Clone(raw)}
 	for _, n := range names {
 		name := string(bytes.TrimSpace(n))
-		h.keys = append(h.keys, &keyInfo{path: name, uses: f.look(name)})
+		h.keys = append(h.keys, &keyInfo{path: name, uses: f.Lines.look(name)})
 	}
 	return h, nil
 }
 
 func trimLineEnd(b []byte) []byte {
-	b = bytes.TrimSuffix(b, newline)
+	b = bytes.TrimSuffix(b, Newline)
 	return bytes.TrimSuffix(b, []byte{'\r'})
 }
 
@@ -227,13 +226,13 @@ type delimited struct {
 	short shortRows
 }
 
-func newDelimited(f *Fields, c spans.Columns) *delimited {
-	return &delimited{attempts: attempts{fields: f, columns: c}}
+func newDelimited(f *Settings, c spans.Columns) *delimited {
+	return &delimited{attempts: newAttempts(f, c)}
 }
 
 func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 	d.tally = t
-	h := c.File.header
+	h := c.Note.(*header)
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
 		if n := d.plain(c, data, line, offset, s); n > 0 {
@@ -253,11 +252,11 @@ func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 				t.OpenRows++
 			}
 			d.row.Line, d.row.Offset = line, offset
-			s.attempt(&d.rec, &d.row, hop)
+			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
 		default:
 			t.blank()
 		}
-		line += int64(bytes.Count(raw, newline))
+		line += int64(bytes.Count(raw, Newline))
 		offset += int64(len(raw))
 	}
 }
@@ -265,16 +264,16 @@ func (d *delimited) decode(c *Chunk, t *Tally, s sink) {
 // record decodes one record; it returns neither hop nor fault for a blank line.
 // An open record is the last one, without a newline.
 func (d *delimited) record(c *Chunk, raw []byte, open bool) (hop []byte, bad *fault) {
-	h := c.File.header
+	h := c.Note.(*header)
 	switch {
-	case blank(raw):
+	case Blank(raw):
 		return nil, nil
-	case c.File.tooLong(raw):
-		return nil, tooLong(raw)
+	case c.File.TooLong(raw):
+		return nil, TooLong(raw)
 	case open && c.Cut:
 		return nil, &fault{Incomplete, "the input breaks off inside the record"}
 	}
-	raw = trimLineEnd(bytes.TrimPrefix(raw, byteOrderMark))
+	raw = trimLineEnd(bytes.TrimPrefix(raw, ByteOrderMark))
 	cells, err := splitFields(raw, h.comma, d.cells[:0])
 	d.cells = cells
 	if bad := h.check(raw, cells, err, open); bad != nil {
@@ -302,8 +301,8 @@ func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *fault 
 
 // sniffDelimited looks for a header with a hop and a duration, and for a first
 // row that shows how its numbers are written.
-func sniffDelimited(comma byte) func([]byte, *Fields) sniffed {
-	return func(head []byte, f *Fields) sniffed {
+func sniffDelimited(comma byte) func([]byte, *Settings) sniffed {
+	return func(head []byte, f *Settings) sniffed {
 		h, rest, err := findHeader(head, newCutter(comma, maxQuoted), f)
 		if err != nil {
 			return sniffed{why: err.Error()}
@@ -317,7 +316,7 @@ func sniffDelimited(comma byte) func([]byte, *Fields) sniffed {
 		}
 		rec := &record{}
 		h.read(make([][]byte, len(h.keys)), rec)
-		s := judge(rec, seen)
+		s := recognise(rec, seen)
 		if h.firstMeasured(rest, rec) {
 			s.unitless = unitless(rec)
 		}
@@ -337,7 +336,7 @@ func (h *header) firstMeasured(b []byte, rec *record) bool {
 		}
 		rec.reset()
 		h.read(row, rec)
-		if rec.measured() {
+		if measured(rec) {
 			return true
 		}
 	}
@@ -346,10 +345,10 @@ func (h *header) firstMeasured(b []byte, rec *record) bool {
 
 // findHeader parses the first record that is not blank and returns what follows
 // it.
-func findHeader(head []byte, c cutter, f *Fields) (*header, []byte, error) {
+func findHeader(head []byte, c cutter, f *Settings) (*header, []byte, error) {
 	for len(head) > 0 {
 		n := c.recordEnd(head, true)
-		if !blank(head[:n]) {
+		if !Blank(head[:n]) {
 			h, err := newHeader(head[:n], c, f)
 			return h, head[n:], err
 		}
@@ -358,5 +357,20 @@ func findHeader(head []byte, c cutter, f *Fields) (*header, []byte, error) {
 	return nil, nil, errors.New("there is no first line")
 }
 
-// blank reports whether a line has nothing in it.
-func blank(b []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(b, byteOrderMark))) == 0 }
+// takeHeader consumes the header of a file and returns what cuts the rows.
+func takeHeader(f *File, c cutter, s *Settings) (chunker, error) {
+	head, _ := f.Head.Peek(HeadSize)
+	h, rest, err := findHeader(head, c, s)
+	if err != nil {
+		return nil, err
+	}
+	used := len(head) - len(rest)
+	lines := int64(bytes.Count(head[:used], Newline))
+	if _, err := f.Head.Discard(used); err != nil {
+		return nil, err
+	}
+	rows := newSplitter(f, c.boundary)
+	rows.Note = h
+	rows.Skip(lines, int64(used))
+	return rows, nil
+}

@@ -33,7 +33,7 @@ func cut(in []byte, comma byte, c cutter) (all []csvRecord) {
 			}
 			all = append(all, r)
 		}
-		line += int64(bytes.Count(raw, newline))
+		line += int64(bytes.Count(raw, Newline))
 	}
 	return all
 }
@@ -59,7 +59,7 @@ func referenceRecords(in []byte, comma byte) (all []csvRecord) {
 
 // agreesWithEncodingCSV compares record by record up to the first fault.
 func agreesWithEncodingCSV(t *testing.T, in []byte) {
-	if bytes.Contains(in, byteOrderMark) || loneReturn(in) {
+	if bytes.Contains(in, ByteOrderMark) || loneReturn(in) {
 		return // read otherwise on purpose
 	}
 	for _, comma := range []byte{',', '\t'} {
@@ -78,7 +78,7 @@ func agreesWithEncodingCSV(t *testing.T, in []byte) {
 // loneReturn reports a \r that belongs to no line's end; encoding/csv drops it
 // in one place and keeps it in another.
 func loneReturn(in []byte) bool {
-	return bytes.Contains(bytes.ReplaceAll(in, []byte("\r\n"), newline), []byte{'\r'})
+	return bytes.Contains(bytes.ReplaceAll(in, []byte("\r\n"), Newline), []byte{'\r'})
 }
 
 var csvInputs = []string{

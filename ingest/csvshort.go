@@ -19,17 +19,17 @@ func (d *delimited) plain(c *Chunk, data []byte, line, offset int64, s sink) int
 	if d.tally.Fields == nil {
 		return 0
 	}
-	if d.short.header != c.File.header {
-		d.short = d.shortFor(c.File.header)
+	if h := c.Note.(*header); d.short.header != h {
+		d.short = d.shortFor(h)
 	}
 	n := d.short.read(data)
-	if n == 0 || n > c.File.maxLine {
+	if n == 0 || n > c.File.MaxLine {
 		return 0
 	}
 	p := d.short.plain
 	p.row.Line, p.row.Offset = line, offset
 	p.accept(d.tally)
-	s.plain(&p.row, p.hop, p.instance)
+	s.attempt(&p.row, p.hop, p.instance, nil)
 	return n
 }
 
@@ -46,7 +46,7 @@ func (d *delimited) shortFor(h *header) shortRows {
 // read reads the row at the start of b and returns its length with its newline, 0
 // for one that takes the long way.
 func (r *shortRows) read(b []byte) int {
-	if r.plain == nil || len(b) == 0 || b[0] == byteOrderMark[0] {
+	if r.plain == nil || len(b) == 0 || b[0] == ByteOrderMark[0] {
 		return 0
 	}
 	r.plain.begin()

@@ -10,7 +10,7 @@ import (
 // dictionaries of names live as long as it does. Attempts of hop logs and spans
 // of traces come in batches of their own.
 type Decoder struct {
-	fields      *Fields
+	fields      *Settings
 	attempts    *spans.Builder
 	spans       *spans.Builder
 	decoders    map[*format]decoder
@@ -41,16 +41,16 @@ func (d *Decoder) Release() {
 // rows may wait for the next chunk or for Flush.
 func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 	t := &Tally{Chunk: c, keepAll: d.keepRejects}
-	if c.skipped > 0 {
-		t.reject(c.Line, c.Offset, overlong(c.skipped))
+	if c.Bad != nil {
+		t.reject(c.Line, c.Offset, c.Bad)
 		return t
 	}
-	dec := d.decoders[c.File.format]
+	dec := d.decoders[c.File.Kind()]
 	if dec == nil {
-		dec = c.File.format.newDecoder(d.fields, d.attempts.Columns())
-		d.decoders[c.File.format] = dec
+		dec = c.File.Kind().newDecoder(d.fields, d.attempts.Columns())
+		d.decoders[c.File.Kind()] = dec
 	}
-	dec.decode(c, t, &output{d, c.File.Index, t, yield})
+	dec.decode(c, t, &output{d, c.File.Index, yield})
 	return t
 }
 
@@ -58,36 +58,32 @@ func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 type output struct {
 	*Decoder
 	file  int32
-	tally *Tally
 	yield func(*spans.Batch)
 }
 
-func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
-	o.tally.accept(rec)
-	if o.fields.linked() && row.Trace != nil {
-		o.link(rec, row, hop)
-		o.append(o.spans, row)
-		return
-	}
-	row.Hop = o.attempts.Hop(o.hopName(rec, hop))
-	if o.attempts.Columns().Has(spans.Strata) {
-		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)
-	}
-	row.Instance = o.instance(o.attempts, rec.instance())
-	o.append(o.attempts, row)
-}
-
-func (o *output) plain(row *spans.Row, hop, instance []byte) {
+func (o *output) attempt(row *spans.Row, hop, instance, stratum []byte) {
 	row.Hop, row.Instance = o.attempts.Hop(hop), o.instance(o.attempts, instance)
+	if o.attempts.Columns().Has(spans.Strata) {
+		row.Stratum = o.attempts.Stratum(stratum)
+	}
 	o.append(o.attempts, row)
 }
 
-func (o *output) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
-	o.tally.acceptSpan()
-	o.key = append(append(append(append(o.key[:0], service...), 0), operation...), 0, byte(kind))
-	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.spanHop(string(service), string(operation), kind) })
+func (o *output) span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	o.key = AppendHopKey(o.key[:0], name, service, operation, kind)
+	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.SpanHop(name, service, operation, kind) })
 	o.append(o.spans, row)
 }
+
+// instance returns the index of an instance, 0 where there is none or nobody asked.
+func (o *output) instance(b *spans.Builder, name []byte) int32 {
+	if len(name) == 0 || !b.Columns().Has(spans.Instances) {
+		return 0
+	}
+	return b.Instance(name)
+}
+
+func (o *output) peer(name []byte) int32 { return o.instance(o.spans, name) }
 
 func (o *output) host(name []byte) int32 { return o.spans.Host(name) }
 

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 )
@@ -15,11 +16,24 @@ const (
 	// resourceSpans: elements of OTLP's array of that name.
 	resourceSpans
 	// loneSpans: spans out of one large value whose other parts are in
-	// Chunk.context.
+	// fragment.context.
 	loneSpans
 	// documentLines: each line is a document.
 	documentLines
 )
+
+// fragment is what the cutter of traces has the decoder know of a chunk.
+type fragment struct {
+	piece   piece
+	context *context // of loneSpans
+	// partial says why the processes of spans may not be in the chunk.
+	partial *fault
+	// binary: the chunk has no lines. apart: it was compressed, so that all of it
+	// is at one place.
+	binary, apart bool
+}
+
+func fragmentOf(c *Chunk) *fragment { return c.Note.(*fragment) }
 
 // documents cuts a stream of JSON values into chunks of whole elements: a
 // document can be one value of any size, so what is cut off are the traces of
@@ -55,7 +69,7 @@ const (
 )
 
 func newDocuments(f *File) *documents {
-	return &documents{window: newWindow(f.head), file: f, size: chunkSize, large: largeElement}
+	return &documents{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, ChunkSize), large: cmp.Or(f.Sizes.Element, largeElement)}
 }
 
 func (d *documents) count() int { return d.seq }
@@ -69,7 +83,7 @@ func (d *documents) next() (*Chunk, error) {
 			return c, nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			d.file.fail(err)
+			d.file.Fail(err)
 			d.ended = true
 		}
 		if d.ended && d.spool == nil {
@@ -111,7 +125,7 @@ func (d *documents) here() *nest { return &d.nesting[len(d.nesting)-1] }
 func (d *documents) end() *Chunk {
 	d.ended = true
 	if !errors.Is(d.err, io.EOF) {
-		d.file.fail(d.err)
+		d.file.Fail(d.err)
 	}
 	if len(d.nesting) == 0 {
 		return nil
@@ -128,7 +142,7 @@ func (d *documents) cut() (*Chunk, error) {
 // fault is a chunk that only says what is wrong at this place.
 func (d *documents) fault(reason Reason, detail string) *Chunk {
 	c := d.chunk(0, anyValue)
-	c.bad = &fault{reason, detail}
+	c.Bad = &fault{reason, detail}
 	return c
 }
 
@@ -181,9 +195,9 @@ func (d *documents) enter(n nest) (*Chunk, error) {
 func (d *documents) container(from int) bool {
 	for {
 		b := d.ahead()[from:]
-		b = b[:min(len(b), headSize)]
+		b = b[:min(len(b), HeadSize)]
 		content, known := contentOf(b)
-		if known || len(b) == headSize || !d.more() {
+		if known || len(b) == HeadSize || !d.more() {
 			return content == holdsValues
 		}
 	}
@@ -316,7 +330,7 @@ func (d *documents) answerErrors() (*Chunk, error) {
 	if !ok {
 		return d.cut()
 	}
-	d.file.noteErrors(text)
+	d.file.NoteErrors(text)
 	return nil, nil
 }
 
@@ -457,7 +471,7 @@ func (d *documents) passValue() (ok bool) {
 
 // chunk cuts off the next n bytes.
 func (d *documents) chunk(n int, kind piece) *Chunk {
-	c := &Chunk{File: d.file, Seq: d.seq, piece: kind}
+	c := &Chunk{File: d.file, Seq: d.seq, Note: &fragment{piece: kind}}
 	c.Line, c.Offset = d.line, d.offset
 	d.take(c, n)
 	d.seq++

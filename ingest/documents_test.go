@@ -125,7 +125,7 @@ func checkWholeSpans(t *testing.T, name, in string, n int, d traced) {
 // A stream that breaks is incomplete, and what came before counts.
 func TestBrokenStreamOfTraces(t *testing.T) {
 	for name, start := range map[string]string{"inside a trace": `{"data":[` + uiTrace + `,{"traceID":"2b","spa`, "between": `{"data":[` + uiTrace + `,`} {
-		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", headSize)), iotest.ErrReader(errors.New("no disk")))
+		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", HeadSize)), iotest.ErrReader(errors.New("no disk")))
 		d := decodeSource(t, how{}, Source{Path: "in", Stdin: in})
 		if d.err != nil || len(d.rows) != 1 || d.damage == nil || d.summary.Files[0].Complete || len(d.rejects) != 1 || d.rejects[0].Reason != Incomplete {
 			t.Errorf("%s: %v %v, %d rows, %v", name, d.err, d.damage, len(d.rows), d.rejects)
@@ -162,7 +162,7 @@ func TestLinesOrDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, lines := f.chunks.(*documentLine)
+		_, lines := f.chunks.(*splitter)
 		same(t, c.name+": lines", lines, c.lines)
 		f.Close()
 	}
@@ -211,12 +211,11 @@ func TestLargeElementsAreTakenApart(t *testing.T) {
 	n := 3000
 	in := `{"data":[{"x":[{"spans":7},"spans"],"spans":[` + strings.Repeat(uiSpan+" ,\n", n) + `7,` + uiSpan + `],"traceID":"1a","processes":{"p1":{"serviceName":"svc"}}},` + uiTrace + `]}`
 	c := traceHow{}.config(t)
-	c.TempDir = dir
+	c.TempDir, c.sizes = dir, Sizes{Window: 1000, Chunk: 1000, Element: 5000}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&sizes{room: 1000, chunk: 1000, large: 5000}).set(f)
 	d := NewDecoder(c, newChecked(t), 0, true)
 	defer d.Release()
 	accepted, rejected := int64(0), int64(0)
@@ -239,13 +238,12 @@ func TestLargeElementsAreTakenApart(t *testing.T) {
 // What cannot be put aside ends the input; it is told, not lost.
 func TestTemporaryFileThatCannotBeMade(t *testing.T) {
 	c := traceHow{}.config(t)
-	c.TempDir = c.TempDir + "/nowhere"
+	c.TempDir, c.sizes = c.TempDir+"/nowhere", Sizes{Window: 64, Chunk: 1, Element: 1}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(twoTraces)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	(&sizes{room: 64, chunk: 1, large: 0}).set(f)
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
 		if chunk == nil || err != nil {
 			t.Fatalf("%v, %v", chunk, err)

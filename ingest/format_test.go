@@ -192,7 +192,7 @@ func TestHopLogIsFoundAfterOtherLines(t *testing.T) {
 // A first line that is longer than the part of the file that is looked at is
 // judged by what is seen of it.
 func TestLongFirstLineIsRecognised(t *testing.T) {
-	pad := strings.Repeat("x", 2*headSize)
+	pad := strings.Repeat("x", 2*HeadSize)
 	for _, in := range []string{
 		`{"hop":"x","pad":"` + pad + `","duration_ms":1}` + "\n",
 		`{"time":"2026-03-01T10:00:00Z","pad":"` + pad + `","hop":"x","duration_ms":1}` + "\n",

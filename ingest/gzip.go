@@ -45,7 +45,7 @@ func (m *members) next() error {
 	case len(magic) == 0:
 		return io.EOF
 	case !bytes.Equal(magic, gzipMagic):
-		m.file.trailing(m.tail())
+		trailing(m.file, m.tail())
 		return io.EOF
 	}
 	if err := m.z.Reset(m.src); err != nil {

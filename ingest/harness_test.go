@@ -47,7 +47,7 @@ func (h how) config(t testing.TB) Config {
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: fieldsOf(t, c), Format: h.format, MaxLine: h.maxLine}
+	return Config{Fields: settingsOf(t, c, RuleConfig{}), Format: h.format, MaxLine: h.maxLine, sizes: Sizes{Chunk: h.chunk}}
 }
 
 // attempt is a row as a test reads it back.
@@ -93,9 +93,6 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 		return decoded{err: err}
 	}
 	defer f.Close()
-	if s, ok := f.chunks.(*splitter); ok && h.chunk > 0 {
-		s.size = h.chunk
-	}
 	ledger := NewLedger()
 	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
@@ -242,10 +239,10 @@ func newChecked(t testing.TB) *memory.CheckedAllocator {
 	return mem
 }
 
-// fieldsOf builds the table of keys of settings that are right.
-func fieldsOf(t testing.TB, c FieldConfig) *Fields {
+// settingsOf builds settings that are right.
+func settingsOf(t testing.TB, c FieldConfig, r RuleConfig) *Settings {
 	t.Helper()
-	f, err := NewFields(c)
+	f, err := NewSettings(c, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,17 @@ import (
 
 // attempts turns records of hop logs into rows: one line, one attempt.
 type attempts struct {
-	fields  *Fields
+	fields  *Settings
 	columns spans.Columns
-	tally   *Tally
+	// linked: attempts are spans. spanTable: their records name them.
+	linked, spanTable bool
+
+	tally *Tally
+	key   []byte // of a hop, or its name
+}
+
+func newAttempts(f *Settings, c spans.Columns) attempts {
+	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(SpanKey)}
 }
 
 // fault is a record that cannot be used.
@@ -81,7 +89,7 @@ func (a *attempts) note(rec *record, r *spans.Row, length length) {
 		t.units |= unitBit(rec.get(Duration).use.unit)
 	}
 	if r.Marked {
-		t.marks |= rec.marksUsed()
+		t.marks |= marksUsed(rec)
 	}
 	if r.Outcome == spans.Failed && speaksOfTimeout(rec.get(Error).raw) {
 		t.TimeoutTexts++
@@ -154,7 +162,7 @@ func timeFault(v *value, err error) *fault {
 }
 
 func (a *attempts) outcome(rec *record, r *spans.Row) *fault {
-	v, marked, ok := a.fields.rules.judge(rec, spans.NoKind)
+	v, marked, ok := a.fields.Rules.judge(rec, spans.NoKind)
 	if !ok {
 		return &fault{BadMark, shown(rec.get(TruncatedMark)) + ": neither yes nor no"}
 	}
@@ -166,8 +174,8 @@ func (a *attempts) outcome(rec *record, r *spans.Row) *fault {
 }
 
 // marksUsed tells an explicit mark from other evidence.
-func (r *record) marksUsed() uint8 {
-	if _, isMark := r.timeoutMark(); isMark || r.has&(1<<TruncatedMark) != 0 {
+func marksUsed(rec *record) uint8 {
+	if _, isMark := timeoutMark(rec); isMark || rec.has&(1<<TruncatedMark) != 0 {
 		return markField
 	}
 	return markRules
@@ -180,7 +188,7 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 	if !ok {
 		return &fault{BadMark, shown(mark) + ": neither yes nor no"}
 	}
-	r.Retry = yes && a.fields.rules.On(RuleRetryMark)
+	r.Retry = yes && a.fields.Rules.On(RuleRetryMark)
 	v := rec.get(Attempt)
 	if v.empty() {
 		return nil
@@ -191,7 +199,7 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 		return &fault{BadAttempt, shown(v) + ": not a count"}
 	}
 	r.Attempt, r.HasAttempt = n, true
-	if mark.empty() && a.fields.rules.On(RuleResend) {
+	if mark.empty() && a.fields.Rules.On(RuleResend) {
 		r.Retry = n > int64(v.use.first)
 	}
 	return nil
@@ -201,7 +209,7 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 // number, is counted and not used: the attempt is as good without it.
 func (a *attempts) timeout(rec *record, r *spans.Row) {
 	v := rec.get(Timeout)
-	if _, isMark := rec.timeoutMark(); isMark || v.empty() {
+	if _, isMark := timeoutMark(rec); isMark || v.empty() {
 		if isMark && len(v.raw) == 1 {
 			a.tally.NumberMarks++
 		}
@@ -219,7 +227,7 @@ func (a *attempts) timeout(rec *record, r *spans.Row) {
 // optional fills what only some commands read, and what cut and failed attempts
 // need: their chain and their time.
 func (a *attempts) optional(rec *record, r *spans.Row) {
-	ended := r.Outcome != spans.Completed || a.fields.linked()
+	ended := r.Outcome != spans.Completed || a.linked
 	if ended || a.columns.Has(spans.Traces) {
 		r.Trace = traceOf(rec.get(Trace))
 	}
@@ -241,22 +249,6 @@ func traceOf(v *value) []byte {
 		return id
 	}
 	return nil
-}
-
-// placeholder reports whether an id is what loggers write where they have none.
-// Taken for an id it would make one chain of all such lines.
-func placeholder(id []byte) bool {
-	return len(bytes.Trim(id, "0-")) == 0 || meansNothing(id)
-}
-
-// meansNothing reports whether a word says that there is none.
-func meansNothing(word []byte) bool {
-	var buf [maxWord]byte
-	switch string(fold(word, &buf)) {
-	case "null", "nil", "none", "unknown", "undefined", "n/a", "na":
-		return true
-	}
-	return false
 }
 
 // start finds when the attempt began. A logger stamps a line when it writes it,
@@ -282,11 +274,11 @@ func (a *attempts) start(rec *record, r *spans.Row) {
 
 // isEnd reports whether the time of a role is that of the attempt's end.
 func (a *attempts) isEnd(role Role) bool {
-	return role == End || role == Time && a.fields.config.TimeIs != "start"
+	return role == End || role == Time && a.fields.TimeIs != "start"
 }
 
 // timeBasis says which reading of time a record's fields allow.
-func (f *Fields) timeBasis(rec *record) uint8 {
+func (f *Settings) timeBasis(rec *record) uint8 {
 	switch {
 	case rec.known(Start):
 		return basisStart
@@ -294,7 +286,7 @@ func (f *Fields) timeBasis(rec *record) uint8 {
 		return basisEnd
 	case !rec.known(Time):
 		return 0
-	case f.config.TimeIs == "start":
+	case f.TimeIs == "start":
 		return basisStart
 	}
 	return basisEnd

@@ -193,7 +193,7 @@ func appendHex(b []byte, v uint64) []byte {
 }
 
 func (r *modelReader) nanos(of *timeField, text []byte) value {
-	return value{raw: r.written(text), kind: number, use: &of.use, key: &of.key}
+	return of.written(number, r.written(text))
 }
 
 // startText appends t in nanoseconds since the Unix epoch, of whatever size.

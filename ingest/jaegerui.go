@@ -127,9 +127,9 @@ func (j *jaegerReader) field(name []byte) (err error) {
 		kind, f.operation, err = j.s.scalar()
 		f.named = kind == text
 	case "startTime":
-		f.start, err = j.s.timeValue(&startMicros)
+		f.start, err = startMicros.read(&j.s)
 	case "duration":
-		f.duration, err = j.s.timeValue(&durationMicros)
+		f.duration, err = durationMicros.read(&j.s)
 	case "references":
 		err = j.references()
 	case "tags":

@@ -1,18 +1,14 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/bits"
 )
 
 // maxDepth is the nesting that encoding/json accepts too.
 const maxDepth = 10000
-
-var errNotObject = errors.New("not a JSON object")
 
 // syntaxError is a fault at a byte of the record, counted from 0.
 type syntaxError struct {
@@ -22,42 +18,12 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.at+1) }
 
-// jsonScanner reads the known fields of one JSON object. It accepts exactly
-// what encoding/json accepts, in one pass over the bytes, and looks only into
-// objects that may hold a known key.
+// jsonScanner reads JSON in one pass over the bytes. It accepts exactly what
+// encoding/json accepts.
 type jsonScanner struct {
-	b      []byte
-	i      int
-	depth  int
-	prefix []byte // dotted path of the open object, with its last dot
-	keys   *keyCache
-	rec    *record
-}
-
-// scan reads the object in b into the record.
-func (s *jsonScanner) scan(b []byte) error {
-	s.b, s.i, s.depth, s.prefix = b, 0, 0, s.prefix[:0]
-	s.keys.rewind()
-	s.space()
-	if s.peek() != '{' {
-		return s.notObject()
-	}
-	if err := s.object(true); err != nil {
-		return err
-	}
-	s.space()
-	if s.i != len(s.b) {
-		return s.fault("data after the object")
-	}
-	return nil
-}
-
-// notObject tells valid JSON of another kind from what is no JSON.
-func (s *jsonScanner) notObject() error {
-	if json.Valid(s.b) {
-		return errNotObject
-	}
-	return s.fault("not JSON")
+	b     []byte
+	i     int // of the next byte
+	depth int
 }
 
 func (s *jsonScanner) fault(what string) error { return &syntaxError{s.i, what} }
@@ -81,65 +47,10 @@ func (s *jsonScanner) space() {
 	}
 }
 
-// object reads {…}; known says whether its keys may be known ones.
-func (s *jsonScanner) object(known bool) error {
-	return s.members(func(name []byte) error {
-		if known {
-			return s.value(name)
-		}
-		return s.skip()
-	})
-}
-
 func (s *jsonScanner) close() error {
 	s.i++
 	s.depth--
 	return nil
-}
-
-// value reads the value of a key and notes it where the key is known.
-func (s *jsonScanner) value(name []byte) error {
-	outer := len(s.prefix)
-	s.prefix = append(s.prefix, name...)
-	key := s.keys.get(s.prefix)
-	err := s.valueOf(key)
-	s.prefix = s.prefix[:outer]
-	return err
-}
-
-// valueOf reads the value of the key whose path is in prefix.
-func (s *jsonScanner) valueOf(key *keyInfo) error {
-	switch {
-	case s.peek() == '{' && key.opens:
-		s.prefix = append(s.prefix, '.')
-		from := s.i
-		if err := s.object(true); err != nil {
-			return err
-		}
-		s.note(key, composite, s.b[from:s.i])
-		return nil
-	case len(key.uses) == 0:
-		return s.skip()
-	}
-	kind, raw, err := s.any()
-	if err == nil {
-		s.note(key, kind, raw)
-	}
-	return err
-}
-
-// note puts a value into the record. An object or an array only says something
-// as an error: that there was one, unless it is empty.
-func (s *jsonScanner) note(key *keyInfo, kind valueKind, raw []byte) {
-	if kind == composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
-		return
-	}
-	for i := range key.uses {
-		u := &key.uses[i]
-		if kind != composite || u.role == Error {
-			s.rec.put(u, key, kind, raw)
-		}
-	}
 }
 
 // any reads a value of any kind.
@@ -172,7 +83,7 @@ func (s *jsonScanner) skip() error {
 		_, err := s.quoted()
 		return err
 	case c == '{':
-		return s.object(false)
+		return s.members(func([]byte) error { return s.skip() })
 	case c == '[':
 		return s.elements(s.skip)
 	case c == '-' || c-'0' <= 9:

@@ -53,7 +53,7 @@ func oracleValue(dec *json.Decoder, path string, last map[string]string) {
 // probe are the keys that the scanner is asked for in differential tests.
 var probe = []string{"trace=t", "hop=a.b", "duration=d:ms", "start=a.c.e", "end=\uFFFD", "time=", "truncated=k\"", "retry=a"}
 
-func probed(t testing.TB) *Fields {
+func probed(t testing.TB) *Settings {
 	c := FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1}
 	for _, s := range probe {
 		if s == "time=" {
@@ -65,10 +65,10 @@ func probed(t testing.TB) *Fields {
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	return fieldsOf(t, c)
+	return settingsOf(t, c, RuleConfig{})
 }
 
-func agreesWithEncodingJSON(t *testing.T, fields *Fields, line []byte) {
+func agreesWithEncodingJSON(t *testing.T, fields *Settings, line []byte) {
 	d := newNDJSON(fields, 0)
 	err := d.scanner.scan(line)
 	want, ok := oracle(line)
@@ -78,7 +78,7 @@ func agreesWithEncodingJSON(t *testing.T, fields *Fields, line []byte) {
 	if err != nil {
 		return
 	}
-	for _, f := range fields.config.Fields {
+	for _, f := range fields.FieldConfig.Fields {
 		if got := shownValue(d.rec.get(f.Role)); got != want[f.Key] && !hasReplacement(f.Key, line) {
 			if f.Role != Hop && want[f.Key] == "string " && got == "null" {
 				continue
@@ -171,7 +171,7 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	for i := range 2 * maxCachedKeys {
 		d.rec.reset()
 		line := fmt.Appendf(nil, `{"k%d":1,"hop":"x","duration_ms":%d}`, i, i)
-		if err := d.scanner.scan(line); err != nil || !d.rec.measured() {
+		if err := d.scanner.scan(line); err != nil || !measured(&d.rec) {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}

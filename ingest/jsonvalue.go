@@ -124,26 +124,6 @@ func (s *jsonScanner) scalar() (valueKind, []byte, error) {
 	return kind, raw, err
 }
 
-// timeValue reads a time, written as a number or as text.
-func (s *jsonScanner) timeValue(of *timeField) (value, error) {
-	kind, raw, err := s.any()
-	return value{raw: raw, kind: kind, use: &of.use, key: &of.key}, err
-}
-
-// timeField is a field that holds a time in a fixed unit.
-type timeField struct {
-	key keyInfo
-	use use
-}
-
-var (
-	startMicros    = timeField{keyInfo{path: "startTime"}, use{unit: Microseconds}}
-	durationMicros = timeField{keyInfo{path: "duration"}, use{unit: Microseconds}}
-	startNanos     = timeField{keyInfo{path: "startTimeUnixNano"}, use{unit: Nanoseconds}}
-	endNanos       = timeField{keyInfo{path: "endTimeUnixNano"}, use{unit: Nanoseconds}}
-	durationNanos  = timeField{keyInfo{path: "duration"}, use{unit: Nanoseconds}}
-)
-
 // unquoted takes quotes and escapes off a string that was found by brackets.
 func unquoted(quoted []byte) []byte {
 	return unquote(quoted, bytes.IndexByte(quoted, '\\') >= 0)

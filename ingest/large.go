@@ -63,7 +63,7 @@ func (c *context) original(at int) (moved int, lines int64) {
 // placeOf is the place in the input of a place in text.
 func (c *context) placeOf(at int) place {
 	moved, lines := c.original(at)
-	return place{c.line + lines + int64(bytes.Count(c.text[:at], newline)), c.offset + int64(moved)}
+	return place{c.line + lines + int64(bytes.Count(c.text[:at], Newline)), c.offset + int64(moved)}
 }
 
 // place is a place in the input.
@@ -78,7 +78,7 @@ type block struct {
 
 // takeApart reads the large element at hand into a spool.
 func (d *documents) takeApart(kind piece) error {
-	file, err := os.CreateTemp(d.file.tempDir, "tailscope-*.json")
+	file, err := os.CreateTemp(d.file.TempDir, "tailscope-*.json")
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (d *documents) takeApart(kind piece) error {
 	}
 	s := &spool{documents: d, file: file, context: context{place: d.place(), kind: kind}}
 	d.spool = s
-	d.file.closers = append(d.file.closers, s.close)
+	d.file.OnClose(s.close)
 	if err := s.read(); err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -117,7 +117,7 @@ func (s *spool) read() error {
 			return err
 		case !whole:
 			return s.cut()
-		case s.rest.Len() > s.documents.file.maxLine:
+		case s.rest.Len() > s.documents.file.MaxLine:
 			s.pass()
 			return nil
 		}
@@ -262,7 +262,7 @@ func (s *spool) moveOn(n int) {
 // span moves one span.
 func (s *spool) span() (whole bool, err error) {
 	d := s.documents
-	end, state := d.element(0, d.file.maxLine)
+	end, state := d.element(0, d.file.MaxLine)
 	switch state {
 	case elementCut:
 		d.skipAll()
@@ -283,7 +283,7 @@ func (s *spool) passSpan() error {
 	d := s.documents
 	at := d.place()
 	d.passValue()
-	s.blocks = append(s.blocks, block{place: at, bad: overlong(d.offset - at.offset)})
+	s.blocks = append(s.blocks, block{place: at, bad: Overlong(d.offset - at.offset)})
 	return err
 }
 
@@ -336,7 +336,7 @@ func (s *spool) pass() {
 		}
 	}
 	s.hasSpans = true
-	s.blocks = []block{{place: s.context.place, bad: overlong(d.offset - s.context.offset)}}
+	s.blocks = []block{{place: s.context.place, bad: Overlong(d.offset - s.context.offset)}}
 }
 
 // next hands out the spans, block by block; nil after the last. An element
@@ -346,7 +346,7 @@ func (s *spool) next() (*Chunk, error) {
 	case !s.hasSpans:
 		s.hasSpans = true
 		c := s.chunk(s.context.place)
-		c.Data, c.piece, c.context = s.context.text, s.context.kind, nil
+		c.Data, c.Note = s.context.text, &fragment{piece: s.context.kind}
 		return c, nil
 	case len(s.blocks) == 0:
 		return nil, s.close()
@@ -354,7 +354,7 @@ func (s *spool) next() (*Chunk, error) {
 	b := s.blocks[0]
 	s.blocks = s.blocks[1:]
 	c := s.chunk(b.place)
-	if c.bad = b.bad; c.bad != nil {
+	if c.Bad = b.bad; c.Bad != nil {
 		return c, nil
 	}
 	c.Data = make([]byte, b.length)
@@ -366,7 +366,7 @@ func (s *spool) next() (*Chunk, error) {
 
 func (s *spool) chunk(at place) *Chunk {
 	d := s.documents
-	c := &Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, piece: loneSpans, context: &s.context}
+	c := &Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{piece: loneSpans, context: &s.context}}
 	d.seq++
 	return c
 }

@@ -81,7 +81,7 @@ const learnAgain, learnRarely = 64, 1 << 16
 // read tries the layouts, the likeliest first, and returns the length of the line,
 // 0 where none fits. An attempt that is plain is read that way, any other into the
 // scanner's record.
-func (a *layouts) read(s *jsonScanner, b []byte) (n int, short *plain) {
+func (a *layouts) read(s *recordScanner, b []byte) (n int, short *plain) {
 	for range a.list {
 		if l := a.list[a.likely]; l != nil {
 			if n := l.read(s, l.plain, b); n > 0 {
@@ -117,7 +117,7 @@ func (a *layouts) miss(d *ndjson, line []byte) {
 // layoutOf learns the layout of a line that was accepted, of which rec is the
 // record; nil where the next line would not be read the same way by it.
 func (d *ndjson) layoutOf(line []byte) *layout {
-	l := learner{s: &d.scanner, keys: &d.keys, line: line}
+	l := learner{s: &d.scanner.jsonScanner, keys: &d.keys, line: line}
 	l.s.at(line)
 	if err := l.s.members(l.member); err != nil || repeated(l.slots) {
 		return nil
@@ -197,7 +197,7 @@ func repeated(slots []slot) bool {
 // read reads the line at the start of b into the row of p or, where that is nil,
 // into the scanner's record. It returns the length of the line, 0 for one that is
 // laid out otherwise or is not plain.
-func (l *layout) read(s *jsonScanner, p *plain, b []byte) int {
+func (l *layout) read(s *recordScanner, p *plain, b []byte) int {
 	if p != nil {
 		p.begin()
 	} else {
@@ -221,7 +221,7 @@ func (l *layout) read(s *jsonScanner, p *plain, b []byte) int {
 
 // value reads the value of slot k at b[i:] and returns where it ends, 0 where
 // it is not as expected.
-func (at *slot) value(s *jsonScanner, p *plain, k int, b []byte, i int) (end int) {
+func (at *slot) value(s *recordScanner, p *plain, k int, b []byte, i int) (end int) {
 	if p != nil && at.kind == number {
 		if n, digits := shortWhole(b, i); digits > 0 && !goesOn(b[i+digits]) && p.whole(&p.fields[k], n) {
 			return i + digits
@@ -241,7 +241,7 @@ func (at *slot) value(s *jsonScanner, p *plain, k int, b []byte, i int) (end int
 }
 
 // scan reads a value of the slot's kind.
-func (at *slot) scan(s *jsonScanner, b []byte, i int) (kind valueKind, raw []byte, end int) {
+func (at *slot) scan(s *recordScanner, b []byte, i int) (kind valueKind, raw []byte, end int) {
 	if at.kind == text {
 		if b[i] != '"' {
 			return text, nil, 0

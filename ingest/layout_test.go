@@ -172,9 +172,9 @@ func TestLinesOfOneLayoutArePlain(t *testing.T) {
 			config := how{}.config(t)
 			d := NewDecoder(config, newChecked(t), columns, false)
 			defer d.Release()
-			_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), chunkSize)
+			_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), ChunkSize)
 			d.Decode(chunks[0], (*spans.Batch).Release)
-			l := d.decoders[chunks[0].File.format].(*ndjson).layouts
+			l := d.decoders[chunks[0].File.Kind()].(*ndjson).layouts
 			if l.list[0] == nil || l.list[1] != nil {
 				t.Fatalf("%s: not one layout", name)
 			}

@@ -113,8 +113,8 @@ func (r Reject) before(o Reject) bool {
 // Done enters what is known of a file once all its chunks were cut off.
 func (l *Ledger) Done(f *File) {
 	s := &l.files[f].summary
-	s.Bytes = f.bytes.Load()
-	s.Complete = s.Complete && f.damage == nil
+	s.Bytes = f.Read.Load()
+	s.Complete = s.Complete && f.Damage() == nil
 }
 
 // Marked reports whether any record said how its attempt ended.
@@ -132,9 +132,9 @@ func (l *Ledger) Summary(configured bool) Summary {
 	}
 	for f, a := range l.files {
 		s.Files = append(s.Files, a.summary)
-		s.Warnings = append(s.Warnings, f.warnings...)
+		s.Warnings = append(s.Warnings, f.Warnings()...)
 		if a.answerErrors != "" {
-			s.Warnings = append(s.Warnings, errorsInAnswer(f.Path, a.answerErrors))
+			s.Warnings = append(s.Warnings, ErrorsInAnswer(f.Path, a.answerErrors))
 		}
 	}
 	slices.SortFunc(s.Files, func(a, b FileSummary) int { return strings.Compare(a.Path, b.Path) })

@@ -18,12 +18,12 @@ import (
 // chunksOf opens an input and cuts it up.
 func chunksOf(t testing.TB, c Config, path, in string, size int) (*File, []*Chunk) {
 	t.Helper()
+	c.sizes.Chunk = size
 	f, err := Open(Source{Path: path, Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	f.chunks.(*splitter).size = size
 	var all []*Chunk
 	for {
 		chunk, err := f.Next()

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -12,17 +11,9 @@ import (
 // are hop logs whose nesting is to be inferred from times: their records go
 // where spans go, and are grouped by trace.
 
-// linked reports whether records of hop logs are spans.
-func (f *Fields) linked() bool { return f.config.InferNesting || f.spanTable }
-
-// namesSpans reports whether the user named the field of the span id.
-func (c FieldConfig) namesSpans() bool {
-	return slices.ContainsFunc(c.Fields, func(f FieldFlag) bool { return f.Role == SpanKey })
-}
-
 // ids checks that a record of a table of spans says which span it is.
 func (a *attempts) ids(rec *record) *fault {
-	if !a.fields.spanTable {
+	if !a.spanTable {
 		return nil
 	}
 	if traceOf(rec.get(Trace)) == nil || len(bytes.TrimSpace(rec.get(SpanKey).raw)) == 0 {
@@ -31,8 +22,20 @@ func (a *attempts) ids(rec *record) *fault {
 	return nil
 }
 
+// handOn gives an attempt away, as a span where it is one.
+func (a *attempts) handOn(rec *record, row *spans.Row, hop []byte, file int32, s sink) {
+	a.tally.accept(rec)
+	service, operation := hopParts(rec)
+	if a.linked && row.Trace != nil {
+		a.link(rec, row, file, s)
+		a.linkHop(rec, row, hop, service, operation, s)
+		return
+	}
+	s.attempt(row, a.hopName(hop, service, operation), rec.instance(), rec.get(Stratum).raw)
+}
+
 // link makes a span of an attempt.
-func (o *output) link(rec *record, row *spans.Row, hop []byte) {
+func (a *attempts) link(rec *record, row *spans.Row, file int32, s sink) {
 	var opaque bool
 	if row.TraceID, opaque = spans.ParseTraceID(row.Trace); !opaque {
 		row.Trace = nil
@@ -42,7 +45,7 @@ func (o *output) link(rec *record, row *spans.Row, hop []byte) {
 			row.SpanText = id
 		}
 	} else {
-		row.Span, row.Ties = placeID(o.file, row.Offset), row.Ties|spans.LogLine
+		row.Span, row.Ties = placeID(file, row.Offset), row.Ties|spans.LogLine
 	}
 	if id := bytes.TrimSpace(rec.get(ParentKey).raw); !noParent(id) {
 		row.Parent, _ = spans.ParseSpanID(id)
@@ -50,10 +53,7 @@ func (o *output) link(rec *record, row *spans.Row, hop []byte) {
 	if row.Retry {
 		row.Ties |= spans.MarkedRetry
 	}
-	o.linkHop(rec, row, hop)
-	row.Digest = hash64(hash64(0, o.key), binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(row.Start)), uint64(row.Duration)))
-	row.Host, row.Instance = o.host(nil), o.instance(o.spans, rec.instance())
-	row.Stratum = o.stratum(rec.get(Stratum).raw)
+	row.Host, row.Instance, row.Stratum = s.host(nil), s.peer(rec.instance()), s.stratum(rec.get(Stratum).raw)
 }
 
 // placeID makes an id for a record without one: no two records of a run share
@@ -69,37 +69,35 @@ func noParent(id []byte) bool {
 
 // hopName names the hop of a line by service and operation where the user named
 // those fields, else by the hop's own name. The name is good until the next one.
-func (o *output) hopName(rec *record, hop []byte) []byte {
-	service, operation := hopParts(rec)
+func (a *attempts) hopName(hop, service, operation []byte) []byte {
 	if len(service) == 0 || len(operation) == 0 {
 		return hop
 	}
-	switch o.fields.config.HopName {
+	switch a.fields.HopName {
 	case "service":
 		return service
 	case "operation":
 		return operation
 	}
-	o.key = append(append(append(o.key[:0], service...), ' '), operation...)
-	return o.key
+	a.key = append(append(append(a.key[:0], service...), ' '), operation...)
+	return a.key
 }
 
 func hopParts(rec *record) (service, operation []byte) {
 	return bytes.TrimSpace(rec.get(ServiceKey).raw), bytes.TrimSpace(rec.get(OperationKey).raw)
 }
 
-// linkHop is hopName for a record that is a span.
-func (o *output) linkHop(rec *record, row *spans.Row, hop []byte) {
-	service, operation := hopParts(rec)
+// linkHop hands on a record that is a span with the name of its hop.
+func (a *attempts) linkHop(rec *record, row *spans.Row, hop, service, operation []byte, s sink) {
 	kind := spans.NoKind
 	if v := rec.get(SpanKind); !v.empty() {
 		kind = kindOf(v.raw)
 	}
-	o.key = append(append(append(append(append(append(o.key[:0], hop...), 0), service...), 0), operation...), 0, byte(kind))
-	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop {
-		if len(service) == 0 || len(operation) == 0 {
-			return spans.Hop{Name: string(hop), Service: string(service), Operation: string(operation), Kind: kind}
-		}
-		return o.fields.spanHop(string(service), string(operation), kind)
-	})
+	a.key = AppendHopKey(a.key[:0], hop, service, operation, kind)
+	row.Digest = hash64(hash64(0, a.key), binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(row.Start)), uint64(row.Duration)))
+	if len(service) > 0 && len(operation) > 0 {
+		s.span(row, nil, service, operation, kind)
+	} else {
+		s.span(row, hop, service, operation, kind)
+	}
 }

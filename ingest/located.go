@@ -140,25 +140,26 @@ func strayLength(b []byte) int {
 // asked for in rising order, so that all of them cost one pass.
 type cursor struct {
 	chunk *Chunk
+	note  *fragment
 	at    int
 	line  int64
 }
 
-func newCursor(c *Chunk) cursor { return cursor{chunk: c, line: c.Line} }
+func newCursor(c *Chunk) cursor { return cursor{chunk: c, note: fragmentOf(c), line: c.Line} }
 
 func (c *cursor) place(at int) place {
 	switch {
-	case c.chunk.piece == loneSpans && len(c.chunk.Data) == 0:
-		return c.chunk.context.placeOf(at)
-	case c.chunk.apart:
+	case c.note.piece == loneSpans && len(c.chunk.Data) == 0:
+		return c.note.context.placeOf(at)
+	case c.note.apart:
 		return place{c.line, c.chunk.Offset}
-	case c.chunk.binary:
+	case c.note.binary:
 		return place{c.line, c.chunk.Offset + int64(at)}
 	}
 	if at < c.at {
 		c.at, c.line = 0, c.chunk.Line
 	}
-	c.line += int64(bytes.Count(c.chunk.Data[c.at:at], newline))
+	c.line += int64(bytes.Count(c.chunk.Data[c.at:at], Newline))
 	c.at = at
 	return place{c.line, c.chunk.Offset + int64(at)}
 }

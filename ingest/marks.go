@@ -27,7 +27,7 @@ func truncatedBy(by spans.CutBy, rule string) verdict {
 func failed(kind spans.Failure) verdict { return verdict{outcome: spans.Failed, failure: kind} }
 
 // timeoutMark reads the key "timeout" where it is yes or no and not a time.
-func (r *record) timeoutMark() (yes, isMark bool) {
+func timeoutMark(r *record) (yes, isMark bool) {
 	v := r.get(Timeout)
 	if v.empty() {
 		return false, false
@@ -47,7 +47,7 @@ func (r *record) timeoutMark() (yes, isMark bool) {
 }
 
 // namedCut takes who cut the attempt from the record, where it says so.
-func (r *record) namedCut(by spans.CutBy) spans.CutBy {
+func namedCut(r *record, by spans.CutBy) spans.CutBy {
 	var buf [maxWord]byte
 	named := fold(r.get(CutByMark).raw, &buf)
 	for _, c := range spans.CutBys {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -12,21 +14,17 @@ import (
 type ndjson struct {
 	attempts
 	keys    keyCache
-	scanner jsonScanner
+	scanner recordScanner
 	layouts layouts
 	rec     record
 	row     spans.Row
 }
 
-func newNDJSON(f *Fields, c spans.Columns) *ndjson {
-	d := &ndjson{attempts: attempts{fields: f, columns: c}, keys: newKeyCache(f)}
+func newNDJSON(f *Settings, c spans.Columns) *ndjson {
+	d := &ndjson{attempts: newAttempts(f, c), keys: newKeyCache(f.Lines)}
 	d.scanner.keys, d.scanner.rec = &d.keys, &d.rec
 	return d
 }
-
-// byteOrderMark may stand at the start of a file, and so inside files that were
-// put together.
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func (d *ndjson) decode(c *Chunk, t *Tally, s sink) {
 	d.tally = t
@@ -50,7 +48,7 @@ func (d *ndjson) decode(c *Chunk, t *Tally, s sink) {
 		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
 			tried := t.Fields != nil && len(data) > slack
-			s.attempt(&d.rec, &d.row, hop)
+			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
 			if tried {
 				d.layouts.miss(d, raw)
 			}
@@ -71,12 +69,12 @@ func (d *ndjson) short(c *Chunk, data []byte, line, offset int64, s sink) int {
 	}
 	n, plain := d.layouts.read(&d.scanner, data)
 	switch {
-	case n == 0 || n > c.File.maxLine:
+	case n == 0 || n > c.File.MaxLine:
 		return 0
 	case plain != nil:
 		plain.row.Line, plain.row.Offset = line, offset
 		plain.accept(d.tally)
-		s.plain(&plain.row, plain.hop, plain.instance)
+		s.attempt(&plain.row, plain.hop, plain.instance, nil)
 		return n
 	}
 	hop, bad := d.attempts.row(&d.rec, &d.row)
@@ -85,7 +83,7 @@ func (d *ndjson) short(c *Chunk, data []byte, line, offset int64, s sink) int {
 		return n
 	}
 	d.row.Line, d.row.Offset = line, offset
-	s.attempt(&d.rec, &d.row, hop)
+	d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
 	return n
 }
 
@@ -93,13 +91,13 @@ func (d *ndjson) short(c *Chunk, data []byte, line, offset int64, s sink) int {
 // open line is the last one, without a newline.
 func (d *ndjson) line(c *Chunk, raw []byte, open bool) (hop []byte, bad *fault) {
 	switch {
-	case blank(raw):
+	case Blank(raw):
 		return nil, nil
-	case c.File.tooLong(raw):
-		return nil, tooLong(raw)
+	case c.File.TooLong(raw):
+		return nil, TooLong(raw)
 	}
 	d.rec.reset()
-	if err := d.scanner.scan(bytes.TrimPrefix(raw, byteOrderMark)); err != nil {
+	if err := d.scanner.scan(bytes.TrimPrefix(raw, ByteOrderMark)); err != nil {
 		return nil, jsonFault(err, open)
 	}
 	return d.attempts.row(&d.rec, &d.row)
@@ -117,12 +115,12 @@ func jsonFault(err error, open bool) *fault {
 
 // sniffNDJSON looks for a hop log in the first lines of a file, and for a first
 // record that shows how its numbers are written.
-func sniffNDJSON(head []byte, f *Fields) sniffed {
+func sniffNDJSON(head []byte, f *Settings) sniffed {
 	d := newNDJSON(f, 0)
 	s := sniffed{why: "no line is a JSON object"}
 	for line := range bytes.Lines(head) {
 		whole := line[len(line)-1] == '\n'
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, ByteOrderMark))
 		if len(line) == 0 || line[0] != '{' {
 			continue
 		}
@@ -131,13 +129,13 @@ func sniffNDJSON(head []byte, f *Fields) sniffed {
 		if err != nil && whole {
 			continue
 		}
-		cut := err != nil && len(head) == headSize
-		if next := judge(&d.rec, d.keys.seen); next.mine || cut && d.rec.clue() {
+		cut := err != nil && len(head) == HeadSize
+		if next := recognise(&d.rec, d.keys.seen); next.mine || cut && clue(&d.rec) {
 			s.mine = true
 		} else if !s.mine {
 			s = next
 		}
-		if s.mine && d.rec.measured() {
+		if s.mine && measured(&d.rec) {
 			s.unitless = unitless(&d.rec)
 			return s
 		}
@@ -147,12 +145,17 @@ func sniffNDJSON(head []byte, f *Fields) sniffed {
 
 // clue reports whether the part of a record that was looked at, its first line
 // being longer, is like that of a hop log.
-func (r *record) clue() bool {
-	return r.has&(1<<Hop|1<<Duration|1<<Start|1<<End|1<<Time) != 0
+func clue(rec *record) bool {
+	return rec.has&(1<<Hop|1<<Duration|1<<Start|1<<End|1<<Time) != 0
 }
 
-// judge says whether a record has the keys that an attempt needs.
-func judge(rec *record, seen map[string]*keyInfo) sniffed {
+// measured reports whether a record has what the length of an attempt rests on.
+func measured(rec *record) bool {
+	return len(rec.get(Hop).raw) > 0 && (rec.known(Duration) || rec.known(Start, End))
+}
+
+// recognise says whether a record has the keys that an attempt needs.
+func recognise(rec *record, seen map[string]*keyInfo) sniffed {
 	hop, duration := rec.has&(1<<Hop) != 0, rec.has&(1<<Duration) != 0
 	if hop && (duration || rec.has&(1<<Start) != 0 && rec.has&(1<<End) != 0) {
 		return sniffed{mine: true}
@@ -187,4 +190,18 @@ func unitError(v *value, err error) *UnitError {
 		return &UnitError{Key: v.key.path, Role: v.use.role}
 	}
 	return nil
+}
+
+// keyList shows the keys that were seen, for a message.
+func keyList(seen map[string]*keyInfo) string {
+	keys := make([]string, 0, len(seen))
+	for k := range seen {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	const most = 12
+	if len(keys) > most {
+		keys = append(keys[:most], "…")
+	}
+	return strings.Join(keys, ", ")
 }

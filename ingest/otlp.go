@@ -45,10 +45,10 @@ func (o *otlpReader) resourceSpans(v located) (n int, bad *fault) {
 		case string(name) == "resource":
 			known = true
 			s.i += o.resourceAt(here)
-			return s.passed(here)
+			return passOver(&s, here)
 		case isScopes(name) && known:
 			s.i += here.each(o.read, o.stray)
-			return s.passed(here)
+			return passOver(&s, here)
 		case isScopes(name):
 			o.scopes = append(o.scopes, here)
 		}
@@ -115,7 +115,7 @@ func (o *otlpReader) scope(v located) (n int, bad *fault) {
 		if string(name) == "spans" {
 			s.i += here.each(o.readSpan, o.stray)
 		}
-		return s.passed(here)
+		return passOver(&s, here)
 	})
 	if err != nil {
 		return 0, o.fault(err, v.at)
@@ -123,8 +123,8 @@ func (o *otlpReader) scope(v located) (n int, bad *fault) {
 	return s.i, nil
 }
 
-// passed passes the value that starts here by its brackets, unless it was read.
-func (s *jsonScanner) passed(here located) error {
+// passOver passes the value that starts here by its brackets, unless it was read.
+func passOver(s *jsonScanner, here located) error {
 	if s.i > len(s.b)-len(here.raw) {
 		return nil
 	}
@@ -169,9 +169,9 @@ func (o *otlpReader) field(name []byte) (err error) {
 		_, raw, err = o.s.scalar()
 		f.kind = kindOf(raw)
 	case "startTimeUnixNano", "start_time_unix_nano":
-		f.start, err = o.s.timeValue(&startNanos)
+		f.start, err = startNanos.read(&o.s)
 	case "endTimeUnixNano", "end_time_unix_nano":
-		f.end, err = o.s.timeValue(&endNanos)
+		f.end, err = endNanos.read(&o.s)
 	case "attributes":
 		err = o.s.elements(o.eachOfSpan)
 	case "status":

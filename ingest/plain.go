@@ -115,7 +115,7 @@ type plain struct {
 // newPlain returns the short way of records with those keys, nil where there is
 // none. basis is that of their times.
 func (a *attempts) newPlain(keys []*keyInfo, basis uint8) *plain {
-	if a.fields.linked() || a.columns.Has(spans.Strata) {
+	if a.linked || a.columns.Has(spans.Strata) {
 		return nil
 	}
 	p := &plain{basis: basis}
@@ -165,8 +165,8 @@ func (p *plain) clock(a *attempts, keys []*keyInfo) {
 
 // settle sets what all plain records of these roles share.
 func (p *plain) settle(a *attempts, has uint64) {
-	p.markCounts = a.fields.rules.On(RuleRetryMark)
-	p.numberCounts = a.fields.rules.On(RuleResend) && has&(1<<RetryMark) == 0
+	p.markCounts = a.fields.Rules.On(RuleRetryMark)
+	p.numberCounts = a.fields.Rules.On(RuleResend) && has&(1<<RetryMark) == 0
 	p.row.HasDuration, p.row.HasAttempt = true, has&(1<<Attempt) != 0
 	p.row.Marked = has&evidenceRoles != 0
 	for _, f := range p.fields {
@@ -283,16 +283,6 @@ func plainID(id []byte) bool {
 	return trimmed(id) && len(id) != 55 && hasDigit(id)
 }
 
-// hasDigit reports whether one of the digits 1 to 9 is in an id; most end in one.
-func hasDigit(id []byte) bool {
-	for i := len(id) - 1; i >= 0; i-- {
-		if id[i]-'1' < 9 {
-			return true
-		}
-	}
-	return false
-}
-
 // trimmed reports whether a name has no blanks around it, for sure.
 func trimmed(name []byte) bool {
 	return len(name) > 0 && name[0]-'!' < 0x7f-'!' && name[len(name)-1]-'!' < 0x7f-'!'
@@ -332,4 +322,28 @@ func (p *plain) accept(t *Tally) {
 	if p.rounded {
 		t.Rounded++
 	}
+}
+
+// oneInstance passes over all fields for the instance but the best: records often
+// name a pod, a host and a node. It is false where two are as good.
+func (p *plain) oneInstance(keys []*keyInfo) bool {
+	best, rank := -1, uint16(0)
+	for i, key := range keys {
+		if len(key.uses) != 1 || key.uses[0].role != InstanceKey {
+			continue
+		}
+		here := key.uses[0].rank
+		if best >= 0 && here == rank {
+			return false
+		}
+		p.others = best >= 0
+		worse := i
+		if best < 0 || here < rank {
+			worse, best, rank = best, i, here
+		}
+		if worse >= 0 {
+			p.fields[worse].part = passed
+		}
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type messages struct {
 }
 
 func newMessages(f *File) *messages {
-	return &messages{window: newWindow(f.head), file: f, size: chunkSize}
+	return &messages{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, ChunkSize)}
 }
 
 func (m *messages) count() int { return m.seq }
@@ -64,7 +65,7 @@ func (m *messages) next() (*Chunk, error) {
 func (m *messages) end() {
 	m.ended = true
 	if m.err != nil && !errors.Is(m.err, io.EOF) {
-		m.file.fail(m.err)
+		m.file.Fail(m.err)
 	}
 }
 
@@ -77,7 +78,7 @@ func (m *messages) frame() *Chunk {
 	compressed := m.ahead()[0] == 1
 	n := int(binary.BigEndian.Uint32(m.ahead()[1:]))
 	switch {
-	case n > m.file.maxLine:
+	case n > m.file.MaxLine:
 		return m.overlong(header + n)
 	case n == 0:
 		m.skip(header)
@@ -87,7 +88,7 @@ func (m *messages) frame() *Chunk {
 	m.skip(header)
 	c := m.chunk(min(n, len(m.ahead())))
 	if c.Cut = !whole; c.Cut {
-		c.partial = endsBefore
+		fragmentOf(c).partial = endsBefore
 	}
 	if compressed {
 		inflate(c)
@@ -97,17 +98,17 @@ func (m *messages) frame() *Chunk {
 
 // inflate undoes the compression of a message.
 func inflate(c *Chunk) {
-	c.apart = true
+	fragmentOf(c).apart = true
 	z, err := gzip.NewReader(bytes.NewReader(c.Data))
 	var data []byte
 	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(z, int64(c.File.maxLine)+1))
+		data, err = io.ReadAll(io.LimitReader(z, int64(c.File.MaxLine)+1))
 	}
 	switch {
 	case err != nil && !c.Cut:
-		c.bad = &fault{Malformed, "a compressed message: " + err.Error()}
-	case len(data) > c.File.maxLine:
-		c.bad = overlong(int64(len(data)))
+		c.Bad = &fault{Malformed, "a compressed message: " + err.Error()}
+	case len(data) > c.File.MaxLine:
+		c.Bad = Overlong(int64(len(data)))
 	}
 	c.Data = data
 }
@@ -151,7 +152,7 @@ func (r *fieldRun) add(f wireField, at []byte) {
 	r.size, r.last = r.size+f.size, f.number
 }
 
-func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.file.maxLine }
+func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.file.MaxLine }
 
 // stopped is what comes of n bytes of fields before one that is not there, not
 // whole, or too long.
@@ -172,7 +173,7 @@ func (m *messages) stopped(n int, f wireField, err error) *Chunk {
 // partial is a chunk of spans whose processes are not known.
 func (m *messages) partial(n int, why *fault) *Chunk {
 	c := m.chunk(n)
-	c.partial = why
+	fragmentOf(c).partial = why
 	return c
 }
 
@@ -183,8 +184,8 @@ func (m *messages) broken(err error) *Chunk {
 		return m.cut()
 	}
 	c := m.chunk(0)
-	c.bad = &fault{Malformed, err.Error()}
-	m.file.fail(fmt.Errorf("at byte %d: %w", m.offset, err))
+	c.Bad = &fault{Malformed, err.Error()}
+	m.file.Fail(fmt.Errorf("at byte %d: %w", m.offset, err))
 	m.ended = true
 	return c
 }
@@ -192,7 +193,7 @@ func (m *messages) broken(err error) *Chunk {
 // cut is a field or a frame that the input cuts off.
 func (m *messages) cut() *Chunk {
 	c := m.chunk(0)
-	c.bad = endsInside
+	c.Bad = endsInside
 	m.skipAll()
 	return c
 }
@@ -200,10 +201,10 @@ func (m *messages) cut() *Chunk {
 // overlong leaves out the next n bytes.
 func (m *messages) overlong(n int) *Chunk {
 	c := m.chunk(0)
-	c.bad = overlong(int64(n))
+	c.Bad = Overlong(int64(n))
 	for n > 0 {
 		if !m.atLeast(1) {
-			c.bad = endsInside
+			c.Bad = endsInside
 			break
 		}
 		step := min(n, len(m.ahead()))
@@ -216,7 +217,7 @@ func (m *messages) overlong(n int) *Chunk {
 // chunk cuts off the next n bytes. A binary input has no lines: all is on its
 // first.
 func (m *messages) chunk(n int) *Chunk {
-	c := &Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, binary: true}
+	c := &Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, Note: &fragment{binary: true}}
 	m.take(c, n)
 	m.seq++
 	return c

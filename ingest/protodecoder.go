@@ -14,19 +14,15 @@ type protoDecoder struct {
 	span  model.Span
 }
 
-func newProtoDecoder(f *Fields) *protoDecoder {
+func newProtoDecoder(f *Settings) *protoDecoder {
 	d := &protoDecoder{spanReader: newSpanReader(f)}
 	d.model.spanReader = &d.spanReader
 	return d
 }
 
 func (d *protoDecoder) decode(c *Chunk, t *Tally, s sink) {
-	if c.bad != nil {
-		t.reject(c.Line, c.Offset, c.bad)
-		return
-	}
 	d.begin(c, t, s)
-	d.partial = c.partial
+	d.partial = fragmentOf(c).partial
 	d.model.forget()
 	_ = eachField(c.Data, func(f wireField, at int) {
 		if f.number == fieldProcess && f.bytes {

@@ -124,12 +124,6 @@ func (r *record) known(all ...Role) bool {
 	return true
 }
 
-// measured reports whether the record has what the length of an attempt rests
-// on.
-func (r *record) measured() bool {
-	return len(r.get(Hop).raw) > 0 && (r.known(Duration) || r.known(Start, End))
-}
-
 // keyInfo is what is known of one key as written.
 type keyInfo struct {
 	path  string // dotted
@@ -143,15 +137,15 @@ type keyInfo struct {
 // the same order. Hostile input with ever new keys must not fill the memory, so
 // it stops remembering at a limit.
 type keyCache struct {
-	fields *Fields
-	seen   map[string]*keyInfo
-	first  keyInfo  // stands before the first key of a record
-	last   *keyInfo // that was read
+	table *table
+	seen  map[string]*keyInfo
+	first keyInfo  // stands before the first key of a record
+	last  *keyInfo // that was read
 }
 
 const maxCachedKeys = 4096
 
-func newKeyCache(f *Fields) keyCache { return keyCache{fields: f, seen: map[string]*keyInfo{}} }
+func newKeyCache(t *table) keyCache { return keyCache{table: t, seen: map[string]*keyInfo{}} }
 
 // rewind starts a record.
 func (c *keyCache) rewind() { c.last = &c.first }
@@ -174,7 +168,7 @@ func (c *keyCache) find(path []byte) *keyInfo {
 		return k
 	}
 	p := string(path)
-	k := &keyInfo{path: p, uses: c.fields.look(p), opens: c.fields.opens(p)}
+	k := &keyInfo{path: p, uses: c.table.look(p), opens: c.table.opens(p)}
 	if len(c.seen) < maxCachedKeys {
 		c.seen[p] = k
 	}

@@ -99,6 +99,14 @@ func newRuleSet(c RuleConfig) (*ruleSet, error) {
 // On reports whether a rule counts.
 func (r *ruleSet) On(name string) bool { return !r.off[name] }
 
+// addConditions makes the keys of --truncated-if known; only the value asked
+// for counts.
+func (s *ruleSet) addConditions(t *table) {
+	for _, c := range s.conditions {
+		t.addExact(c.key, use{role: Condition, unit: NoUnitGiven, match: c.value})
+	}
+}
+
 // evidence lists the roles that say how an attempt ended, strongest first, with
 // how each is read. The strongest piece that says "cut" decides; where none
 // does, the strongest that says "failed".
@@ -129,7 +137,7 @@ func (s *ruleSet) judge(r *record, kind spans.Kind) (v verdict, marked, ok bool)
 	if !readable {
 		return v, true, false
 	}
-	timedOut, isMark := r.timeoutMark()
+	timedOut, isMark := timeoutMark(r)
 	marked = r.has&evidenceRoles != 0 || isMark
 	if (isCut || timedOut && isMark) && s.On(RuleMark) {
 		v = truncatedBy(spans.Own, RuleMark)
@@ -137,7 +145,7 @@ func (s *ruleSet) judge(r *record, kind spans.Kind) (v verdict, marked, ok bool)
 		v = s.weigh(r, kind)
 	}
 	if v.outcome == spans.Truncated {
-		v.cutBy = r.namedCut(v.cutBy)
+		v.cutBy = namedCut(r, v.cutBy)
 	}
 	return v, marked, true
 }
@@ -150,10 +158,10 @@ func (s *ruleSet) weigh(r *record, kind spans.Kind) verdict {
 			continue
 		}
 		v := e.read(r.get(e.role))
-		if e.role == HTTPStatus && r.deadlineOverHTTP() {
+		if e.role == HTTPStatus && deadlineOverHTTP(r) {
 			v = truncatedBy(spans.Own, RuleDeadline)
 		}
-		if e.role == HTTPStatus && r.hungUp() {
+		if e.role == HTTPStatus && hungUp(r) {
 			v = truncatedBy(spans.Caller, RuleEnvoy)
 		}
 		if v.outcome == spans.Truncated {
@@ -174,7 +182,7 @@ func (s *ruleSet) weigh(r *record, kind spans.Kind) verdict {
 
 // deadlineOverHTTP reports a 408 of gRPC or Connect, which map a deadline to it;
 // of any other server it says that the server waited for its client.
-func (r *record) deadlineOverHTTP() bool {
+func deadlineOverHTTP(r *record) bool {
 	return !r.get(RPCSystem).empty() && string(bytes.TrimSpace(r.get(HTTPStatus).raw)) == "408"
 }
 
@@ -232,7 +240,7 @@ func readFlags(v *value) verdict {
 
 // hungUp reports whether Envoy says neither a status nor why: its caller left
 // before there was one.
-func (r *record) hungUp() bool {
+func hungUp(r *record) bool {
 	flags := r.get(ResponseFlags)
 	return r.has&(1<<ResponseFlags) != 0 && (flags.empty() || string(flags.raw) == "-") && string(r.get(HTTPStatus).raw) == "0"
 }
@@ -256,6 +264,3 @@ func (s *ruleSet) retry(r *record) bool {
 	d, err := parseDecimal(bytes.TrimSpace(v.raw))
 	return err == nil && !d.negative && d.mantissa != 0
 }
-
-// On reports whether a rule counts in this run.
-func (f *Fields) On(rule string) bool { return f.rules.On(rule) }

@@ -2,17 +2,9 @@ package ingest
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 )
-
-// RefusedError is an input that is recognised, but cannot be used.
-type RefusedError struct{ Path, What, Why string }
-
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s: this is %s: %s", e.Path, e.What, e.Why)
-}
 
 // shape is what the keys of a JSON value say that it is. Case matters: traceID
 // is Jaeger's, traceId is not.
@@ -100,7 +92,7 @@ func shapeOf(head []byte) (sh shape, keys map[string]bool) {
 	}
 	keys = map[string]bool{}
 	if s.peek() == '{' {
-		s.keysInto(keys, "", 2)
+		keysInto(&s, keys, "", 2)
 	}
 	for _, sig := range signatures {
 		if sig.fits(keys) {
@@ -129,7 +121,7 @@ func (s signature) fits(keys map[string]bool) bool {
 
 // keysInto notes the keys of an object, and those of the first object in each
 // of its values. What is cut off or malformed ends it; what was seen counts.
-func (s *jsonScanner) keysInto(keys map[string]bool, prefix string, levels int) {
+func keysInto(s *jsonScanner, keys map[string]bool, prefix string, levels int) {
 	_ = s.members(func(name []byte) error {
 		key := prefix + string(name)
 		keys[key] = true
@@ -140,7 +132,7 @@ func (s *jsonScanner) keysInto(keys map[string]bool, prefix string, levels int) 
 				inner.space()
 			}
 			if inner.peek() == '{' {
-				inner.keysInto(keys, key+".", levels-1)
+				keysInto(&inner, keys, key+".", levels-1)
 			}
 		}
 		return s.skip()
@@ -148,9 +140,9 @@ func (s *jsonScanner) keysInto(keys map[string]bool, prefix string, levels int) 
 }
 
 // sniffTraces recognises a trace format by its exact keys.
-func sniffTraces(name string) func([]byte, *Fields) sniffed {
-	return func(head []byte, _ *Fields) sniffed {
-		sh, keys := shapeOf(bytes.TrimPrefix(head, byteOrderMark))
+func sniffTraces(name string) func([]byte, *Settings) sniffed {
+	return func(head []byte, _ *Settings) sniffed {
+		sh, keys := shapeOf(bytes.TrimPrefix(head, ByteOrderMark))
 		switch {
 		case sh.what != "":
 			return sniffed{refused: &RefusedError{What: sh.what, Why: sh.why}}

@@ -1,17 +1,11 @@
 package ingest
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // Shortcuts of the readers of traces. A writer of spans writes all of them
 // alike, so that what comes next is mostly known: it is compared, not read. What
 // is not as expected is left to the general reader, which goes on at the same
 // byte and so decides alone what is right and what is wrong.
-
-// eight returns the eight bytes at the start of b, the first one lowest.
-func eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // Keys as the eight bytes after their first quote.
 const (
@@ -26,93 +20,6 @@ const (
 	keyProcessID  = 'p' | 'r'<<8 | 'o'<<16 | 'c'<<24 | 'e'<<32 | 's'<<40 | 's'<<48 | 'I'<<56
 	keyWarnings   = 'w' | 'a'<<8 | 'r'<<16 | 'n'<<24 | 'i'<<32 | 'n'<<40 | 'g'<<48 | 's'<<56
 )
-
-// pass moves past text, if that is what comes next.
-func (s *jsonScanner) pass(text string) bool {
-	if len(s.b)-s.i < len(text) || string(s.b[s.i:s.i+len(text)]) != text {
-		return false
-	}
-	s.i += len(text)
-	return true
-}
-
-// tight calls each at every item up to closing, with nothing but commas between
-// them; false where each says so or anything else stands there.
-func (s *jsonScanner) tight(closing string, each func() bool) bool {
-	return s.pass(closing) || each() && s.further(closing, each)
-}
-
-// further is tight after an item.
-func (s *jsonScanner) further(closing string, each func() bool) bool {
-	for !s.pass(closing) {
-		if !s.pass(`,`) || !each() {
-			return false
-		}
-	}
-	return true
-}
-
-// plain reads a string without escapes; else it stays where it is.
-func (s *jsonScanner) plain() (raw []byte, ok bool) {
-	if s.peek() != '"' {
-		return nil, false
-	}
-	from := s.i + 1
-	end := from + plainRun(s.b[from:])
-	if end >= len(s.b) || s.b[end] != '"' {
-		return nil, false
-	}
-	s.i = end + 1
-	return s.b[from:end], true
-}
-
-// whole reads an integer without a sign that stands before a comma or a bracket;
-// else it stays where it is.
-func (s *jsonScanner) whole() (raw []byte, ok bool) {
-	from, i := s.i, s.i
-	for i < len(s.b) && s.b[i]-'0' <= 9 {
-		i++
-	}
-	if i == from || i == len(s.b) || s.b[i] != ',' && s.b[i] != '}' || s.b[from] == '0' && i > from+1 {
-		return nil, false
-	}
-	s.i = i
-	return s.b[from:i], true
-}
-
-// plainDigits is the value of up to 19 digits.
-func plainDigits(b []byte) (v uint64, ok bool) {
-	if len(b) == 0 || len(b) > 19 {
-		return 0, false
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		part, ok := eightDigits(eight(b))
-		if !ok {
-			return 0, false
-		}
-		v = v*1e8 + part
-	}
-	for _, c := range b {
-		if c-'0' > 9 {
-			return 0, false
-		}
-		v = v*10 + uint64(c-'0')
-	}
-	return v, true
-}
-
-// eightDigits is the value of eight digits, the first one lowest in w: pairs are
-// joined to twos, fours and eights.
-func eightDigits(w uint64) (v uint64, ok bool) {
-	const high = lowBits * 0xf0
-	if w&high != lowBits*'0' || (w+lowBits*6)&high != lowBits*'0' {
-		return 0, false
-	}
-	w -= lowBits * '0'
-	w = w*10 + w>>8
-	const pairs = 0x000000ff000000ff
-	return ((w&pairs)*(100+1e6<<32) + (w>>16&pairs)*(1+1e4<<32)) >> 32, true
-}
 
 // plainTime is parseTime for whole numbers that need neither rounding nor care.
 func plainTime(v *value) (length, bool) {

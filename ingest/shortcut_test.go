@@ -122,7 +122,7 @@ func TestShortcutsAreTaken(t *testing.T) {
 		}
 	}
 	var tally Tally
-	one.begin(&Chunk{}, &tally, &rowSink{traced: &traced{}, fields: fields, tally: &tally, names: []string{""}})
+	one.begin(&Chunk{Note: &fragment{}}, &tally, &rowSink{traced: &traced{}, fields: fields, tally: &tally, names: []string{""}})
 	_, chunks := traceChunks(t, traceHow{}, usualInput())
 	one.where = newCursor(chunks[0])
 	if n, ok := one.jaeger.wholeTrace(located{chunks[0].Data, 0}); !ok || n == 0 || tally.Accepted != 3 {

@@ -57,9 +57,9 @@ func (o *otlpReader) usual(key uint64) (ok bool) {
 	case keyParentSpan:
 		return s.plainAfter(`"parentSpanId":`, &f.parent)
 	case keyStartNanos:
-		return s.nanosAfter(`"startTimeUnixNano":`, &f.start, &startNanos)
+		return startNanos.textAfter(s, `"startTimeUnixNano":`, &f.start)
 	case keyEndNanos:
-		return s.nanosAfter(`"endTimeUnixNano":`, &f.end, &endNanos)
+		return endNanos.textAfter(s, `"endTimeUnixNano":`, &f.end)
 	case keyStatus:
 		return s.pass(`"status":{}`)
 	}
@@ -74,24 +74,6 @@ func (o *otlpReader) usual(key uint64) (ok bool) {
 		}
 	}
 	return ok
-}
-
-// plainAfter reads a string without escapes after a key.
-func (s *jsonScanner) plainAfter(key string, to *[]byte) (ok bool) {
-	if s.pass(key) {
-		*to, ok = s.plain()
-	}
-	return ok
-}
-
-// nanosAfter reads a time that is written as text after a key.
-func (s *jsonScanner) nanosAfter(key string, to *value, of *timeField) bool {
-	var raw []byte
-	if !s.plainAfter(key, &raw) {
-		return false
-	}
-	*to = value{raw: raw, kind: text, use: &of.use, key: &of.key}
-	return true
 }
 
 // spanAttribute reads one attribute of a span.
@@ -109,7 +91,7 @@ func (o *otlpReader) usualAttribute() bool {
 	if s.pass(`{"key":"`) {
 		if k := o.memos.expected(s.b[s.i:]); k != nil {
 			s.i += len(k.written) + 1
-			if kind, raw, ok := s.usualAnyValue(); ok {
+			if kind, raw, ok := usualAnyValue(s); ok {
 				o.quickTag(k, kind, raw)
 				return true
 			}
@@ -119,7 +101,7 @@ func (o *otlpReader) usualAttribute() bool {
 	return false
 }
 
-func (s *jsonScanner) usualAnyValue() (kind valueKind, raw []byte, ok bool) {
+func usualAnyValue(s *jsonScanner) (kind valueKind, raw []byte, ok bool) {
 	if !s.pass(`,"value":{"`) {
 		return absent, nil, false
 	}

@@ -48,9 +48,9 @@ func (j *jaegerReader) usual(key uint64) (ok bool) {
 		ok = s.plainAfter(`"operationName":`, &f.operation)
 		f.named = ok
 	case keyStartTime:
-		ok = s.pass(`"startTime":`) && s.wholeTime(&f.start, &startMicros)
+		ok = s.pass(`"startTime":`) && startMicros.whole(s, &f.start)
 	case keyDuration:
-		ok = s.pass(`"duration":`) && s.wholeTime(&f.duration, &durationMicros)
+		ok = s.pass(`"duration":`) && durationMicros.whole(s, &f.duration)
 	case keyReferences:
 		ok = s.pass(`"references":[]`) || j.oneReference()
 	case keyNoLogs:
@@ -59,15 +59,6 @@ func (j *jaegerReader) usual(key uint64) (ok bool) {
 		ok = j.usualProcess()
 	case keyWarnings:
 		ok = s.pass(`"warnings":null`) || s.pass(`"warnings":[]`)
-	}
-	return ok
-}
-
-// wholeTime reads a whole number as a time.
-func (s *jsonScanner) wholeTime(v *value, of *timeField) bool {
-	raw, ok := s.whole()
-	if ok {
-		*v = value{raw: raw, kind: number, use: &of.use, key: &of.key}
 	}
 	return ok
 }
@@ -97,7 +88,7 @@ func (j *jaegerReader) usualTag() bool {
 	}
 	if k := j.memos.expected(s.b[s.i:]); k != nil {
 		s.i += len(k.written) + 1
-		if kind, raw, ok := s.usualValue(); ok {
+		if kind, raw, ok := usualValue(s); ok {
 			j.quickTag(k, kind, raw)
 			return true
 		}
@@ -107,7 +98,7 @@ func (j *jaegerReader) usualTag() bool {
 }
 
 // usualValue reads what follows the key of a tag.
-func (s *jsonScanner) usualValue() (kind valueKind, raw []byte, ok bool) {
+func usualValue(s *jsonScanner) (kind valueKind, raw []byte, ok bool) {
 	if s.pass(`,"type":"string","value":`) {
 		if raw, ok = s.plain(); !ok {
 			return absent, nil, false

@@ -37,8 +37,8 @@ type spanReader struct {
 	partial *fault
 }
 
-func newSpanReader(f *Fields) spanReader {
-	return spanReader{tags: newKeyCache(f.tags), rules: f.rules}
+func newSpanReader(f *Settings) spanReader {
+	return spanReader{tags: newKeyCache(f.Tags), rules: f.Rules, general: f.General}
 }
 
 // begin turns to another chunk.
@@ -181,7 +181,8 @@ func (r *spanReader) handOn() {
 	f.add(saltOperation, f.operation)
 	r.row.Digest = f.digest + f.process.sum
 	r.row.Host = r.sink.host(f.process.host)
-	r.sink.span(r.row, f.process.service, f.operation, f.kind)
+	r.tally.acceptSpan()
+	r.sink.span(r.row, nil, f.process.service, f.operation, f.kind)
 }
 
 // add sets what a process adds to the digest of its spans.
@@ -467,4 +468,21 @@ func kindOf(raw []byte) spans.Kind {
 		return spans.Consumer
 	}
 	return spans.Internal
+}
+
+// peerAddress is a tag that Envoy, unlike all others, gives the address of the
+// caller: what sent the request to the proxy.
+const peerAddress = "peer.address"
+
+// peer returns the instance that a span calls, nil where it calls none or does not
+// tell. The peer of a server or a consumer is its caller.
+func (r *spanReader) peer() []byte {
+	if k := r.has.kind; k != spans.Client && k != spans.Producer {
+		return nil
+	}
+	v := r.rec.get(InstanceKey)
+	if v.empty() || v.key.path == peerAddress && !r.rec.get(ResponseFlags).empty() {
+		return nil
+	}
+	return instanceOf(v.kind, v.raw)
 }

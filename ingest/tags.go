@@ -32,24 +32,24 @@ var tagCandidates = map[Role][]string{
 		peerAddress, "peer.hostname", "net.peer.name", "server.address"},
 }
 
-// newTagFields builds the table of tags for the same settings and rules.
-func newTagFields(of *Fields) *Fields {
-	f := emptyFields(of.config, of.rules)
+// newTagTable builds the table of the tags of spans.
+func newTagTable(c FieldConfig, rules *ruleSet) *table {
+	t := newTable()
 	for role, keys := range tagCandidates {
 		for rank, key := range keys {
-			f.add(f.exact, key, use{role: role, rank: uint16(rank), unit: NoUnitGiven})
+			t.addExact(key, use{role: role, rank: uint16(rank), unit: NoUnitGiven})
 		}
 	}
 	// true and yes are a mark; a number is a time, never a 1 that means yes.
-	f.add(f.exact, "timeout", use{role: Timeout, unit: Seconds})
-	f.addConditions()
-	if of.config.By != "" {
-		f.add(f.exact, of.config.By, use{role: Stratum, unit: NoUnitGiven})
+	t.addExact("timeout", use{role: Timeout, unit: Seconds})
+	rules.addConditions(t)
+	if c.By != "" {
+		t.addExact(c.By, use{role: Stratum, unit: NoUnitGiven})
 	}
-	if of.config.WeightKey != "" {
-		f.add(f.exact, of.config.WeightKey, use{role: WeightKey, unit: NoUnitGiven})
+	if c.WeightKey != "" {
+		t.addExact(c.WeightKey, use{role: WeightKey, unit: NoUnitGiven})
 	}
-	return f
+	return t
 }
 
 // weightOf is how many traces of the population one sampled trace stands for, 0

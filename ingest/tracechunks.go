@@ -14,12 +14,16 @@ const firstLine = 8 << 20
 // Otherwise the values are found by their brackets.
 func newTraceChunker(f *File) (chunker, error) {
 	d := newDocuments(f)
-	if !d.linewise() {
+	lines := d.linewise()
+	again := io.MultiReader(bytes.NewReader(d.ahead()), d.r)
+	if !lines {
+		d.window = newWindow(f, again) // whose buffers are of the usual size
 		return d, nil
 	}
 	s := newSplitter(f, lastNewline)
-	s.r = io.MultiReader(bytes.NewReader(d.ahead()), d.r)
-	return &documentLine{s}, nil
+	s.R = again
+	s.Note = &fragment{piece: documentLines}
+	return s, nil
 }
 
 // linewise reports whether the first line is a document and another starts on
@@ -30,7 +34,7 @@ func (d *documents) linewise() bool {
 	if !ok || !d.atLeast(end+1) || d.ahead()[end] != '{' {
 		return false
 	}
-	first := bytes.Trim(bytes.TrimPrefix(d.ahead()[:end], byteOrderMark), blanks)
+	first := bytes.Trim(bytes.TrimPrefix(d.ahead()[:end], ByteOrderMark), blanks)
 	if len(first) == 0 || first[0] == '[' {
 		return false
 	}
@@ -55,15 +59,4 @@ func (d *documents) firstLine(from int) (end int, ok bool) {
 			return len(d.ahead()), false
 		}
 	}
-}
-
-// documentLine marks the chunks of a splitter as documents.
-type documentLine struct{ *splitter }
-
-func (l *documentLine) next() (*Chunk, error) {
-	c, err := l.splitter.next()
-	if c != nil {
-		c.piece = documentLines
-	}
-	return c, err
 }

@@ -1,10 +1,6 @@
 package ingest
 
-import (
-	"bytes"
-
-	"github.com/tailscope/tailscope/spans"
-)
+import "bytes"
 
 // traceDecoder decodes chunks of JSON documents that hold traces, whatever
 // their variant: the keys of each value tell.
@@ -19,7 +15,7 @@ type traceDecoder struct {
 	depth  int
 }
 
-func newTraceDecoder(f *Fields) *traceDecoder {
+func newTraceDecoder(f *Settings) *traceDecoder {
 	d := &traceDecoder{}
 	d.spanReader = newSpanReader(f)
 	d.jaeger = newJaegerReader(&d.spanReader)
@@ -32,14 +28,12 @@ func newTraceDecoder(f *Fields) *traceDecoder {
 func (d *traceDecoder) decode(c *Chunk, t *Tally, s sink) {
 	d.begin(c, t, s)
 	d.depth = 0
-	switch all := (located{c.Data, 0}); {
-	case c.bad != nil:
-		t.reject(c.Line, c.Offset, c.bad)
-	case c.piece == documentLines:
+	switch all, note := (located{c.Data, 0}), fragmentOf(c); note.piece {
+	case documentLines:
 		d.lines(c)
-	case c.piece == loneSpans:
-		d.loneSpans(c)
-	case c.piece == resourceSpans:
+	case loneSpans:
+		d.loneSpans(c, note.context)
+	case resourceSpans:
 		all.sequence(d.element(c.Cut, d.resources, d.otlp.resourceSpans), d.stray)
 	default:
 		all.sequence(d.element(c.Cut, d.values, d.value), d.stray)
@@ -58,13 +52,13 @@ func (d *traceDecoder) lines(c *Chunk) {
 
 func (d *traceDecoder) line(line []byte, at int, last bool, f *File) {
 	text := bytes.TrimLeft(line, blanks)
-	for bytes.HasPrefix(text, byteOrderMark) {
-		text = bytes.TrimLeft(text[len(byteOrderMark):], blanks)
+	for bytes.HasPrefix(text, ByteOrderMark) {
+		text = bytes.TrimLeft(text[len(ByteOrderMark):], blanks)
 	}
 	v := located{bytes.TrimRight(text, blanks), at + len(line) - len(text)}
 	switch {
-	case f.tooLong(line):
-		d.reject(v.at, tooLong(line))
+	case f.TooLong(line):
+		d.reject(v.at, TooLong(line))
 	case len(v.raw) == 0:
 	case v.is() != '{' && v.is() != '[':
 		d.reject(v.at, &fault{Malformed, "the line is no JSON document"})
@@ -109,15 +103,15 @@ func (d *traceDecoder) cutShort(v located, read func(located) (int, *fault)) {
 
 // loneSpans decodes spans out of one large element. A chunk without any stands
 // for what is wrong with the rest of the element.
-func (d *traceDecoder) loneSpans(c *Chunk) {
-	d.partial, d.rest = c.context.partial, c.context
-	rest := located{c.context.text, 0}
+func (d *traceDecoder) loneSpans(c *Chunk, of *context) {
+	d.partial, d.rest = of.partial, of
+	rest := located{of.text, 0}
 	switch {
 	case len(c.Data) > 0:
-		read := d.contextOf(rest, c.context.kind)
+		read := d.contextOf(rest, of.kind)
 		d.rest = nil
 		located{c.Data, 0}.sequence(d.visiting(read), d.stray)
-	case c.context.kind == resourceSpans:
+	case of.kind == resourceSpans:
 		d.resources(rest)
 	default:
 		d.values(rest)
@@ -232,7 +226,7 @@ func (d *traceDecoder) known(v located, m *parts, broken bool) *fault {
 func (d *traceDecoder) answerErrors(m *parts) {
 	for _, name := range [...]string{"errors", "error"} {
 		if v, ok := m.get(name); ok && d.tally.AnswerErrors == "" {
-			d.tally.AnswerErrors = shownErrors(v.raw)
+			d.tally.AnswerErrors = ShownErrors(v.raw)
 		}
 	}
 }
@@ -265,18 +259,4 @@ func (d *traceDecoder) traceOrSpan(v located, m *parts, broken bool) *fault {
 		return bad
 	}
 	return &fault{NotARecord, "neither a trace nor a span"}
-}
-
-// spanHop names a hop of a trace.
-func (f *Fields) spanHop(service, operation string, kind spans.Kind) spans.Hop {
-	h := spans.Hop{Service: service, Operation: operation, Kind: kind}
-	switch f.config.HopName {
-	case "service":
-		h.Name = service
-	case "operation":
-		h.Name = operation
-	default:
-		h.Name = service + " " + operation
-	}
-	return h
 }

@@ -90,7 +90,7 @@ func FuzzJaegerProto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
 		h := traceHow{format: "jaeger-proto", maxLine: 40 << (size % 8)}
 		want := readTraces(t, h, string(in))
-		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: chunkSize}
+		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: ChunkSize}
 		got := readTraces(t, h, string(in))
 		if !reflect.DeepEqual(got.parts(), want.parts()) {
 			t.Fatalf("%q with sizes %+v:\n%s", in, *h.sizes, cmp.Diff(want.parts(), got.parts()))
@@ -187,7 +187,7 @@ func FuzzSplitterAgreesWithJSON(f *testing.F) {
 		f.Add([]byte(s), uint8(9))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
-		if bytes.Contains(in, byteOrderMark) {
+		if bytes.Contains(in, ByteOrderMark) {
 			return
 		}
 		var want []string
@@ -205,9 +205,9 @@ func FuzzSplitterAgreesWithJSON(f *testing.F) {
 			}
 			want = append(want, elementsOf(raw, false)...)
 		}
-		file := &File{maxLine: DefaultMaxLine}
-		d := &documents{window: newWindow(bytes.NewReader(in)), file: file, size: 1 + int(size), large: 1 << 30}
-		d.room, d.most = 1+int(size), 1+int(size)
+		file := &File{MaxLine: DefaultMaxLine, Sizes: Sizes{Window: 1 + int(size), Chunk: 1 + int(size), Element: 1 << 30}}
+		file.SetContent(bytes.NewReader(in))
+		d := newDocuments(file)
 		var got []string
 		for c, err := d.next(); err == nil; c, err = d.next() {
 			if c.Offset > int64(len(in)) || !bytes.HasPrefix(in[c.Offset:], c.Data) {

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	order "cmp"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,8 +73,16 @@ type traced struct {
 
 func (h traceHow) config(t testing.TB) Config {
 	t.Helper()
-	f := fieldsOf(t, FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight, Rules: h.rules})
-	return Config{Fields: f, Format: h.format, MaxLine: h.maxLine}
+	f := settingsOf(t, FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
+	f.General = h.general
+	c := Config{Fields: f, Format: h.format, MaxLine: h.maxLine}
+	if s := h.sizes; s != nil {
+		c.sizes = Sizes{Chunk: s.chunk, Window: s.room, Element: max(1, s.large)}
+		if s.oneByte {
+			c.sizes.Read = 1
+		}
+	}
+	return c
 }
 
 // readTraces reads an input as the tool does.
@@ -93,7 +99,6 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 		return traced{err: err}
 	}
 	defer f.Close()
-	h.sizes.set(f)
 	ledger := NewLedger()
 	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
@@ -105,32 +110,6 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 	return d
 }
 
-// set starts the cutting anew with these sizes; to recognise JSON lines, much of
-// the input was read already.
-func (s *sizes) set(f *File) {
-	if s == nil {
-		return
-	}
-	again := func(w *window) {
-		var r io.Reader = io.MultiReader(bytes.NewReader(w.ahead()), w.r)
-		if s.oneByte {
-			r = iotest.OneByteReader(r)
-		}
-		*w = newWindow(r)
-		w.room, w.most = s.room, s.room
-	}
-	switch c := f.chunks.(type) {
-	case *documents:
-		again(&c.window)
-		c.size, c.large = s.chunk, s.large
-	case *documentLine:
-		c.size = s.chunk
-	case *messages:
-		again(&c.window)
-		c.size = s.chunk
-	}
-}
-
 // read decodes all chunks, as a Decoder does, but without the cost of a batch.
 func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledger) {
 	sink := &rowSink{traced: d, fields: c.Fields, names: []string{""}}
@@ -138,13 +117,10 @@ func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledge
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
 		sink.tally = &Tally{Chunk: chunk, keepAll: true}
 		if dec == nil {
-			dec = f.format.newDecoder(c.Fields, 0)
-			if of, ok := dec.(*traceDecoder); ok {
-				of.general = h.general
-			}
+			dec = f.Kind().newDecoder(c.Fields, 0)
 		}
-		if chunk.skipped > 0 {
-			sink.tally.reject(chunk.Line, chunk.Offset, overlong(chunk.skipped))
+		if chunk.Bad != nil {
+			sink.tally.reject(chunk.Line, chunk.Offset, chunk.Bad)
 		} else {
 			dec.decode(chunk, sink.tally, sink)
 		}
@@ -159,24 +135,22 @@ func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledge
 // rowSink takes spans as they come.
 type rowSink struct {
 	*traced
-	fields *Fields
+	fields *Settings
 	tally  *Tally
 	names  []string
 }
 
-func (s *rowSink) attempt(*record, *spans.Row, []byte) { s.tally.acceptSpan() }
-func (s *rowSink) plain(*spans.Row, []byte, []byte)    {}
-func (s *rowSink) peer(name []byte) int32              { return s.host(name) }
-func (s *rowSink) stratum(name []byte) int32           { return s.host(name) }
+func (s *rowSink) attempt(*spans.Row, []byte, []byte, []byte) {}
+func (s *rowSink) peer(name []byte) int32                     { return s.host(name) }
+func (s *rowSink) stratum(name []byte) int32                  { return s.host(name) }
 
 func (s *rowSink) host(name []byte) int32 {
 	s.names = append(s.names, string(name))
 	return int32(len(s.names) - 1)
 }
 
-func (s *rowSink) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
-	s.tally.acceptSpan()
-	hop := s.fields.spanHop(string(service), string(operation), kind)
+func (s *rowSink) span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	hop := s.fields.SpanHop(name, service, operation, kind)
 	r := spanRow{
 		Hop: hop.Name, Service: hop.Service, Operation: hop.Operation, Kind: hop.Kind.String(),
 		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 )
 
@@ -12,6 +13,7 @@ type window struct {
 	r      io.Reader
 	room   int // of the next buffer, at least
 	most   int // that room grows to
+	step   int // how much is read at once
 	buf    []byte
 	pos    int
 	line   int64
@@ -27,8 +29,11 @@ type window struct {
 // copied, and it is looked at while it is near.
 const readSize = 256 << 10
 
-func newWindow(r io.Reader) window {
-	return window{r: r, room: 64 << 10, most: chunkSize + 2*readSize, line: 1, free: make(chan []byte, freeChunks)}
+func newWindow(f *File, r io.Reader) window {
+	return window{
+		r: r, line: 1, free: make(chan []byte, FreeChunks), step: cmp.Or(f.Sizes.Read, readSize),
+		room: cmp.Or(f.Sizes.Window, 64<<10), most: cmp.Or(f.Sizes.Window, ChunkSize+2*readSize),
+	}
 }
 
 // more reads on; false at the end of the stream.
@@ -39,7 +44,7 @@ func (w *window) more() bool {
 	if len(w.buf) == cap(w.buf) {
 		w.move()
 	}
-	n, err := w.r.Read(w.buf[len(w.buf):min(cap(w.buf), len(w.buf)+readSize)])
+	n, err := w.r.Read(w.buf[len(w.buf):min(cap(w.buf), len(w.buf)+w.step)])
 	w.buf, w.err = w.buf[:len(w.buf)+n], err
 	return n > 0 || err == nil
 }
@@ -100,7 +105,7 @@ func (w *window) peek() (byte, bool) {
 
 // skip moves on by n bytes.
 func (w *window) skip(n int) {
-	w.line += int64(bytes.Count(w.buf[w.pos:w.pos+n], newline))
+	w.line += int64(bytes.Count(w.buf[w.pos:w.pos+n], Newline))
 	w.pos += n
 	w.offset += int64(n)
 }
@@ -120,8 +125,8 @@ func (w *window) space() {
 			return
 		case white(c):
 			w.skip(1)
-		case c == byteOrderMark[0] && w.atLeast(len(byteOrderMark)) && bytes.HasPrefix(w.ahead(), byteOrderMark):
-			w.skip(len(byteOrderMark))
+		case c == ByteOrderMark[0] && w.atLeast(len(ByteOrderMark)) && bytes.HasPrefix(w.ahead(), ByteOrderMark):
+			w.skip(len(ByteOrderMark))
 		default:
 			return
 		}
@@ -137,7 +142,7 @@ func (w *window) take(c *Chunk, n int) {
 	c.Data = w.buf[w.pos : w.pos+n : w.pos+n]
 	w.skip(n)
 	if !w.shared && cap(w.buf) == w.most && len(w.ahead()) < n {
-		c.buffer, c.free = w.buf[:0], w.free
+		c.Recycle(w.buf[:0], w.free)
 		w.buf, w.pos = append(w.buffer(), w.ahead()...), 0
 		return
 	}

@@ -168,8 +168,8 @@ func (o *options) plan(args []string) (*plan, error) {
 func (o *options) planInput(p *plan) error {
 	c := ingest.FieldConfig{
 		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
-		Rules: ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules},
 	}
+	rules := ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules}
 	for _, s := range o.fields {
 		f, err := ingest.ParseField(s)
 		if err != nil {
@@ -201,8 +201,8 @@ func (o *options) planInput(p *plan) error {
 	if err != nil {
 		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
 	}
-	fields, err := ingest.NewFields(c)
-	p.ingest = ingest.Config{Fields: fields, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
+	settings, err := ingest.NewSettings(c, rules)
+	p.ingest = ingest.Config{Fields: settings, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
 	return err
 }
 

@@ -1,0 +1,49 @@
+package ingest
+
+import "bytes"
+
+// The instance of an attempt is the pod, host or address that it went to. For a
+// span of a trace it is the peer that the caller names; what a process says of
+// itself is its host.
+
+// instanceOf returns an instance's name, nil for what loggers write where they have
+// none.
+func instanceOf(kind valueKind, raw []byte) []byte {
+	name := bytes.TrimSpace(raw)
+	if kind != text && kind != number || len(bytes.Trim(name, "-")) == 0 || !hasDigit(name) && meansNothing(name) {
+		return nil
+	}
+	return name
+}
+
+// instance returns the instance that a record of a hop log names, nil if none.
+func (r *record) instance() []byte {
+	v := r.get(InstanceKey)
+	return instanceOf(v.kind, v.raw)
+}
+
+// placeholder reports whether an id is what loggers write where they have none.
+// Taken for an id it would make one chain of all such lines.
+func placeholder(id []byte) bool {
+	return len(bytes.Trim(id, "0-")) == 0 || meansNothing(id)
+}
+
+// meansNothing reports whether a word says that there is none.
+func meansNothing(word []byte) bool {
+	var buf [maxWord]byte
+	switch string(fold(word, &buf)) {
+	case "null", "nil", "none", "unknown", "undefined", "n/a", "na":
+		return true
+	}
+	return false
+}
+
+// hasDigit reports whether one of the digits 1 to 9 is in an id; most end in one.
+func hasDigit(id []byte) bool {
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]-'1' < 9 {
+			return true
+		}
+	}
+	return false
+}
