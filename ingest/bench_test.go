@@ -59,19 +59,6 @@ func BenchmarkDecodeStarts(b *testing.B) {
 	benchmarkDecode(b, hopLog(benchRows, false), spans.Resolutions|spans.Starts)
 }
 
-func BenchmarkScanner(b *testing.B) {
-	d := newNDJSON(how{}.config(b).Fields, 0)
-	line := []byte(strings.TrimSpace(hopLog(1, false)))
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		d.rec.reset()
-		if err := d.scanner.scan(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkRead(b *testing.B) {
 	in := hopLog(benchRows, false)
 	c := how{}.config(b)

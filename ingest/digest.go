@@ -1,10 +1,5 @@
 package ingest
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
-
 // The digest of a span tells exact duplicates: it is of the whole content,
 // whatever the order of tags, the spelling of numbers, the white space and the
 // names of processes. Log entries are no part of it: exporters write their
@@ -21,27 +16,6 @@ const (
 	saltDuration
 	saltLinks
 )
-
-const (
-	hashA = 0x9e3779b97f4a7c15
-	hashB = 0xd6e8feb86659fd93
-)
-
-// hash64 reads b eight bytes at a time.
-func hash64(seed uint64, b []byte) uint64 {
-	h := seed ^ uint64(len(b))*hashA
-	for ; len(b) >= 8; b = b[8:] {
-		h = fold64(h^hashA, binary.LittleEndian.Uint64(b)^hashB)
-	}
-	var tail [8]byte
-	copy(tail[:], b)
-	return fold64(h^hashB, binary.LittleEndian.Uint64(tail[:])^hashA)
-}
-
-func fold64(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo
-}
 
 // add adds one part of the span's content. Parts are added up, so that their
 // order does not matter; salt keeps equal values of different fields apart.
@@ -65,12 +39,4 @@ func (f *spanFields) addJSON(salt uint64, raw []byte) {
 		}
 	}
 	f.digest += hashRun(h, raw[from:])
-}
-
-// hashRun goes on with a hash of runs of bytes as if they were one.
-func hashRun(h uint64, b []byte) uint64 {
-	for _, c := range b {
-		h = (h ^ uint64(c)) * 0x100000001b3 // FNV-1a: the runs may be cut anywhere
-	}
-	return h
 }

@@ -133,41 +133,6 @@ func TestBrokenStreamOfTraces(t *testing.T) {
 	}
 }
 
-// TestLinesOrDocument: in JSON lines a broken line is only its own fault.
-func TestLinesOrDocument(t *testing.T) {
-	broken := otlpDoc[:len(otlpDoc)-30]
-	for _, c := range []struct {
-		name, in string
-		lines    bool
-		rows     int
-		rejects  string
-	}{
-		{"broken in the middle", otlpDoc + "\n" + broken + "\n" + otlpDoc + "\n", true, 2, "2 malformed"},
-		{"broken first", broken + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
-		{"first begins inside a line", otlpDoc[40:] + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
-		{"broken last, inside a span", otlpDoc + "\n" + broken, true, 1, "2 incomplete"},
-		{"broken last", otlpDoc + "\n" + otlpDoc[:len(otlpDoc)-3], true, 2, "2 incomplete"},
-		{"two on a line", otlpDoc + "\n" + otlpDoc + otlpDoc + "\n" + otlpDoc, true, 2, "2 malformed"},
-		{"other lines", otlpDoc + "\n{}\n7\n\"x\"\nnull\n[]\n[" + otlpDoc + "]\n{\"a\":1}\n", true, 2, "3 malformed,4 malformed,5 malformed,8 not_a_record"},
-		{"one document", "{\"data\":[\n" + uiTrace + "\n]}\n", false, 1, ""},
-		{"one document, a trace a line", "{\"data\":[\n" + uiTrace + ",\n" + uiTrace + "\n]}\n", false, 2, ""},
-		{"pretty", "{\n\"data\":\n[" + uiTrace + "]\n}\n", false, 1, ""},
-		{"array", "[\n" + uiTrace + "\n]\n", false, 1, ""},
-	} {
-		h := traceHow{format: "otlp"}
-		d := readAnyhow(t, h, c.in)
-		same(t, c.name+": rows", len(d.rows), c.rows)
-		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
-		f, err := Open(Source{Path: "in", Stdin: strings.NewReader(c.in)}, h.config(t), new(atomic.Int64))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, lines := f.chunks.(*splitter)
-		same(t, c.name+": lines", lines, c.lines)
-		f.Close()
-	}
-}
-
 // TestOtherSignalsAreSkippedAndCounted among the traces.
 func TestOtherSignalsAreSkippedAndCounted(t *testing.T) {
 	metrics, logs := `{"resourceMetrics":[{"scopeMetrics":[]}]}`, `{"resource_logs":[{"x":1}]}`
@@ -251,5 +216,33 @@ func TestTemporaryFileThatCannotBeMade(t *testing.T) {
 	}
 	if f.Damage() == nil {
 		t.Error("no damage")
+	}
+}
+
+// TestLinesAndDocumentsAreRead: in JSON lines a broken line is only its own fault.
+func TestLinesAndDocumentsAreRead(t *testing.T) {
+	broken := otlpDoc[:len(otlpDoc)-30]
+	for _, c := range []struct {
+		name, in string
+		lines    bool
+		rows     int
+		rejects  string
+	}{
+		{"broken in the middle", otlpDoc + "\n" + broken + "\n" + otlpDoc + "\n", true, 2, "2 malformed"},
+		{"broken first", broken + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
+		{"first begins inside a line", otlpDoc[40:] + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
+		{"broken last, inside a span", otlpDoc + "\n" + broken, true, 1, "2 incomplete"},
+		{"broken last", otlpDoc + "\n" + otlpDoc[:len(otlpDoc)-3], true, 2, "2 incomplete"},
+		{"two on a line", otlpDoc + "\n" + otlpDoc + otlpDoc + "\n" + otlpDoc, true, 2, "2 malformed"},
+		{"other lines", otlpDoc + "\n{}\n7\n\"x\"\nnull\n[]\n[" + otlpDoc + "]\n{\"a\":1}\n", true, 2, "3 malformed,4 malformed,5 malformed,8 not_a_record"},
+		{"one document", "{\"data\":[\n" + uiTrace + "\n]}\n", false, 1, ""},
+		{"one document, a trace a line", "{\"data\":[\n" + uiTrace + ",\n" + uiTrace + "\n]}\n", false, 2, ""},
+		{"pretty", "{\n\"data\":\n[" + uiTrace + "]\n}\n", false, 1, ""},
+		{"array", "[\n" + uiTrace + "\n]\n", false, 1, ""},
+	} {
+		h := traceHow{format: "otlp"}
+		d := readAnyhow(t, h, c.in)
+		same(t, c.name+": rows", len(d.rows), c.rows)
+		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
 	}
 }

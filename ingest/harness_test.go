@@ -138,10 +138,8 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 // spoil gives a chunk back after it was written over: nothing may look at it any
 // more.
 func spoil(c *Chunk) {
-	if c.free != nil {
-		for i := range c.Data {
-			c.Data[i] = '#'
-		}
+	for i := range c.Data {
+		c.Data[i] = '#'
 	}
 	c.Release()
 }

@@ -23,12 +23,6 @@ func newAttempts(f *Settings, c spans.Columns) attempts {
 	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(SpanKey)}
 }
 
-// fault is a record that cannot be used.
-type fault struct {
-	reason Reason
-	detail string
-}
-
 // row fills r from a record; a nil fault means that it is a valid attempt.
 func (a *attempts) row(rec *record, r *spans.Row) (hop []byte, bad *fault) {
 	*r = spans.Row{}
@@ -100,26 +94,6 @@ func (a *attempts) note(rec *record, r *spans.Row, length length) {
 	t.basis |= a.fields.timeBasis(rec)
 }
 
-func durationFault(v *value, err error) *fault {
-	reason := BadDuration
-	switch {
-	case errors.Is(err, errNegative):
-		reason = NegativeDuration
-	case errors.Is(err, errNoUnit):
-		reason = NoUnit
-	}
-	return &fault{reason, shown(v) + ": " + err.Error()}
-}
-
-// shown is a value with its key, shortened.
-func shown(v *value) string {
-	raw := v.raw
-	if len(raw) > 60 {
-		raw = append(bytes.Clone(raw[:60]), "…"...)
-	}
-	return v.key.path + " " + string(raw)
-}
-
 // fromTimes is the way of logs with a start and an end and no duration.
 func fromTimes(rec *record) (length, *fault) {
 	start, end := rec.get(Start), rec.get(End)
@@ -135,10 +109,10 @@ func fromTimes(rec *record) (length, *fault) {
 		return length{}, timeFault(end, err)
 	}
 	if to.ns < from.ns {
-		return length{}, &fault{NegativeDuration, shown(end) + " is before " + shown(start)}
+		return length{}, &fault{NegativeDuration, end.String() + " is before " + start.String()}
 	}
 	if from.ns < 0 && to.ns > math.MaxInt64+from.ns {
-		return length{}, &fault{BadDuration, shown(start) + ", " + shown(end) + ": " + errTooLarge.Error()}
+		return length{}, &fault{BadDuration, start.String() + ", " + end.String() + ": " + errTooLarge.Error()}
 	}
 	return length{ns: to.ns - from.ns, own: true, resolution: max(from.resolution, to.resolution)}, nil
 }
@@ -156,15 +130,15 @@ func unguessed(v *value) (moment, error) {
 
 func timeFault(v *value, err error) *fault {
 	if errors.Is(err, errNoUnit) {
-		return &fault{NoUnit, shown(v) + ": " + err.Error()}
+		return &fault{NoUnit, v.String() + ": " + err.Error()}
 	}
-	return &fault{BadTime, shown(v) + ": " + err.Error()}
+	return &fault{BadTime, v.String() + ": " + err.Error()}
 }
 
 func (a *attempts) outcome(rec *record, r *spans.Row) *fault {
 	v, marked, ok := a.fields.Rules.judge(rec, spans.NoKind)
 	if !ok {
-		return &fault{BadMark, shown(rec.get(TruncatedMark)) + ": neither yes nor no"}
+		return &fault{BadMark, rec.get(TruncatedMark).String() + ": neither yes nor no"}
 	}
 	r.Outcome, r.CutBy, r.Failure, r.Marked = v.outcome, v.cutBy, v.failure, marked
 	if v.rule == RuleDeadline && v.cutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20 {
@@ -186,7 +160,7 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 	mark := rec.get(RetryMark)
 	yes, ok := mark.yes()
 	if !ok {
-		return &fault{BadMark, shown(mark) + ": neither yes nor no"}
+		return &fault{BadMark, mark.String() + ": neither yes nor no"}
 	}
 	r.Retry = yes && a.fields.Rules.On(RuleRetryMark)
 	v := rec.get(Attempt)
@@ -196,7 +170,7 @@ func (a *attempts) readRetry(rec *record, r *spans.Row) *fault {
 	d, err := parseDecimal(bytes.TrimSpace(v.raw))
 	n, exact, tooLarge := d.nanoseconds(0)
 	if err != nil || !exact || tooLarge != nil {
-		return &fault{BadAttempt, shown(v) + ": not a count"}
+		return &fault{BadAttempt, v.String() + ": not a count"}
 	}
 	r.Attempt, r.HasAttempt = n, true
 	if mark.empty() && a.fields.Rules.On(RuleResend) {

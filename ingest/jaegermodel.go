@@ -93,7 +93,7 @@ var presence = keySet("traceId", "trace_id", "spanId", "span_id", "duration", "s
 func (r *modelReader) span(v located) (n int, bad *fault) {
 	n, err := r.parts.read(v, presence)
 	if err != nil {
-		return n, jsonFault(err, false)
+		return n, malformed(err)
 	}
 	if !r.given("traceId", "trace_id") || !r.given("spanId", "span_id") {
 		return n, noID

@@ -107,7 +107,7 @@ func (j *jaegerReader) span(v located) (n int, bad *fault) {
 	case j.isModel && len(j.has.id) == 0:
 		return j.model.span(v.whole())
 	case err != nil:
-		return 0, jsonFault(err, false)
+		return 0, malformed(err)
 	}
 	return j.s.i, j.finish(v.at)
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -54,7 +55,8 @@ func TestBlocksAreScannedAsBytesAre(t *testing.T) {
 }
 
 func BenchmarkBalance(b *testing.B) {
-	in := []byte(jaegerDocument(200))
+	span := `{"traceID":"1","spanID":"2","operationName":"GET \"/\"","tags":[{"key":"url.full","type":"string","value":"http://127.0.0.1:18083/"}],"logs":[]},`
+	in := []byte("[" + strings.Repeat(span, 5000) + "{}]")
 	b.SetBytes(int64(len(in)))
 	for b.Loop() {
 		if balanced(in) != len(in) {

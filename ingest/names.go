@@ -1,6 +1,10 @@
 package ingest
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/tailscope/tailscope/spans"
+)
 
 // The instance of an attempt is the pod, host or address that it went to. For a
 // span of a trace it is the peer that the caller names; what a process says of
@@ -46,4 +50,29 @@ func hasDigit(id []byte) bool {
 		}
 	}
 	return false
+}
+
+// kindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
+// by OpenTelemetry's number.
+func kindOf(raw []byte) spans.Kind {
+	switch string(raw) {
+	case "server", "2":
+		return spans.Server
+	case "client", "3":
+		return spans.Client
+	case "internal", "1":
+		return spans.Internal
+	}
+	var buf [maxWord]byte
+	switch string(bytes.TrimPrefix(fold(raw, &buf), []byte("spankind"))) {
+	case "server", "2":
+		return spans.Server
+	case "client", "3":
+		return spans.Client
+	case "producer", "4":
+		return spans.Producer
+	case "consumer", "5":
+		return spans.Consumer
+	}
+	return spans.Internal
 }

@@ -321,15 +321,11 @@ func TestGoDurationsComeBack(t *testing.T) {
 func TestParsingDoesNotAllocate(t *testing.T) {
 	inputs := [][]byte{[]byte("12.5"), []byte("1m30.5s"), []byte("PT3.5S"), []byte("295µs")}
 	clock := []byte("2024-02-29 12:34:56.789+02:00")
-	words := &value{kind: text, raw: []byte("DEADLINE_EXCEEDED")}
 	if n := testing.AllocsPerRun(100, func() {
 		for _, in := range inputs {
 			parseDuration(in, Milliseconds)
 		}
 		parseMoment(clock, NoUnitGiven)
-		words.yes()
-		readStatus(words)
-		containsFold(words.raw, "timeout")
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

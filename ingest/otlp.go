@@ -137,10 +137,10 @@ func (o *otlpReader) span(v located) (n int, bad *fault) {
 	o.begun()
 	o.s.at(v.raw)
 	if o.s.peek() != '{' {
-		return 0, jsonFault(o.s.fault("expected an object"), false)
+		return 0, malformed(o.s.fault("expected an object"))
 	}
 	if err := o.s.list('}', "expected , or }", o.eachMember); err != nil {
-		return 0, jsonFault(err, false)
+		return 0, malformed(err)
 	}
 	return o.s.i, o.finish(v.at)
 }

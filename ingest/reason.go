@@ -1,5 +1,7 @@
 package ingest
 
+import "errors"
+
 // Reason is why a record was rejected: a closed set, documented in
 // docs/formats.md.
 type Reason string
@@ -27,4 +29,31 @@ const (
 var Reasons = [...]Reason{
 	Malformed, NotARecord, Incomplete, LineTooLong, WrongFieldCount, RepeatedHeader, NoHop, NoID, NoDuration, NoUnit,
 	BadDuration, NegativeDuration, BadTime, BadMark, BadAttempt,
+}
+
+// Reject is one record that could not be used. Offset is that of the record's
+// first byte in the decompressed input; Line is 1-based.
+type Reject struct {
+	File         string
+	Line, Offset int64
+	Reason       Reason
+	Detail       string
+}
+
+// fault is a record that cannot be used.
+type fault struct {
+	reason Reason
+	detail string
+}
+
+// durationFault is a duration that cannot be read.
+func durationFault(v *value, err error) *fault {
+	reason := BadDuration
+	switch {
+	case errors.Is(err, errNegative):
+		reason = NegativeDuration
+	case errors.Is(err, errNoUnit):
+		reason = NoUnit
+	}
+	return &fault{reason, v.String() + ": " + err.Error()}
 }

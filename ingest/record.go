@@ -2,19 +2,6 @@ package ingest
 
 import "bytes"
 
-// valueKind is what a value was written as. CSV cells are text.
-type valueKind uint8
-
-const (
-	absent valueKind = iota
-	null             // also "" where it says no more
-	text
-	number
-	boolTrue
-	boolFalse
-	composite // an object or an array
-)
-
 // value is one field of a record, a view of the record's bytes.
 type value struct {
 	raw  []byte
@@ -25,6 +12,15 @@ type value struct {
 
 // empty reports whether the value says nothing: not there, null or "".
 func (v *value) empty() bool { return v.kind <= null }
+
+// String is a value with its key, shortened.
+func (v *value) String() string {
+	raw := v.raw
+	if len(raw) > 60 {
+		raw = append(bytes.Clone(raw[:60]), "…"...)
+	}
+	return v.key.path + " " + string(raw)
+}
 
 // yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is
 // not zero ("retry": 2); ok is false for what is neither yes nor no.

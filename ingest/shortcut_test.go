@@ -1,10 +1,8 @@
 package ingest
 
 import (
-	"math"
 	"math/rand/v2"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -65,8 +63,8 @@ func TestShortcutsChangeNothing(t *testing.T) {
 	const nameless = `,"processes":{"":{"serviceName":"empty"},"p1":{"serviceName":"one"}}}`
 	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1",`, "", 1)+`]`+nameless)
 	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1"`, `"processID":null,"processID":"p1"`, 1)+`]`+nameless)
-	adjusted := `{"key":"` + warningsKey + `","value":{"stringValue":"adjusted by 80us"}}`
-	alike(t, `{"data":[`+usualTrace("7", usualSpan("7", "8", "", `{"key":"`+warningsKey+`","type":"string","value":"x"}`, ""))+"]}\n"+
+	adjusted := `{"key":"@jaeger@warnings","value":{"stringValue":"adjusted by 80us"}}`
+	alike(t, `{"data":[`+usualTrace("7", usualSpan("7", "8", "", `{"key":"@jaeger@warnings","type":"string","value":"x"}`, ""))+"]}\n"+
 		strings.Replace(otlpUsual, `"attributes":[{"key":"http`, `"attributes":[`+adjusted+`,{"key":"http`, 1))
 	for _, usual := range []string{usualInput(), strings.Repeat(otlpUsual, 3)} {
 		alike(t, usual)
@@ -88,76 +86,6 @@ func TestShortcutsChangeNothing(t *testing.T) {
 			piece := pieces[r.IntN(len(pieces))]
 			left := at + r.IntN(3)*len(piece)/2
 			alike(t, usual[:at]+piece+usual[min(left, len(usual)):])
-		}
-	}
-}
-
-// TestShortcutsAreTaken: a shortcut that is never taken changes nothing either.
-func TestShortcutsAreTaken(t *testing.T) {
-	j := newJaegerReader(&spanReader{})
-	fields := traceHow{}.config(t).Fields
-	one := newTraceDecoder(fields)
-	for _, c := range []struct {
-		what string
-		in   string
-		want bool
-	}{
-		{"trace id", `"traceID":"ff4ae39f6bb44fb9",` + strings.Repeat(" ", shortest), true},
-		{"span id", `"spanID":"1a3d1e601c115a0b",` + strings.Repeat(" ", shortest), true},
-		{"operation", `"operationName":"GET /a",` + strings.Repeat(" ", shortest), true},
-		{"an escape", `"operationName":"\u0041",` + strings.Repeat(" ", shortest), false},
-		{"start", `"startTime":1768442400000000,` + strings.Repeat(" ", shortest), true},
-		{"a fraction", `"startTime":17684.5,` + strings.Repeat(" ", shortest), false},
-		{"duration", `"duration":5}` + strings.Repeat(" ", shortest), true},
-		{"a parent", `"references":[{"refType":"CHILD_OF","traceID":"1","spanID":"2"}],` + strings.Repeat(" ", shortest), true},
-		{"a follower", `"references":[{"refType":"FOLLOWS_FROM","traceID":"1","spanID":"2"}],` + strings.Repeat(" ", shortest), false},
-		{"no logs", `"logs":[],` + strings.Repeat(" ", shortest), true},
-		{"process", `"processID":"p1",` + strings.Repeat(" ", shortest), true},
-		{"no warnings", `"warnings":null}` + strings.Repeat(" ", shortest), true},
-		{"another key", `"operation":"GET /a",` + strings.Repeat(" ", shortest), false},
-	} {
-		j.s.at([]byte(c.in))
-		if done, err := j.shortcut(); done != c.want || err != nil {
-			t.Errorf("%s: %v %v", c.what, done, err)
-		}
-	}
-	var tally Tally
-	one.begin(&Chunk{Note: &fragment{}}, &tally, &rowSink{traced: &traced{}, fields: fields, tally: &tally, names: []string{""}})
-	_, chunks := traceChunks(t, traceHow{}, usualInput())
-	one.where = newCursor(chunks[0])
-	if n, ok := one.jaeger.wholeTrace(located{chunks[0].Data, 0}); !ok || n == 0 || tally.Accepted != 3 {
-		t.Errorf("a trace: %d bytes, %v, %d spans", n, ok, tally.Accepted)
-	}
-}
-
-func TestPlainDigitsAreThoseOfStrconv(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 10))
-	for range 20000 {
-		b := make([]byte, r.IntN(21))
-		for i := range b {
-			b[i] = byte('0' + r.IntN(10))
-		}
-		if len(b) > 0 && r.IntN(3) == 0 {
-			b[r.IntN(len(b))] = byte(r.IntN(256))
-		}
-		want, err := strconv.ParseUint(string(b), 10, 64)
-		got, ok := plainDigits(b)
-		if digits := err == nil && len(b) <= 19; ok != digits || ok && got != want {
-			t.Fatalf("%q: %d %v, want %d %v", b, got, ok, want, err)
-		}
-	}
-}
-
-// TestPlainTimesAreThoseOfTheGeneralReader at the ends of what fits.
-func TestPlainTimesAreThoseOfTheGeneralReader(t *testing.T) {
-	for _, n := range []uint64{0, 1, 9, 999_999_999, 1e10, 1768442400000000, math.MaxInt64 / 1000, math.MaxInt64/1000 + 1, math.MaxInt64, math.MaxInt64 + 1, 9_999_999_999_999_999_999} {
-		for _, unit := range []Unit{Nanoseconds, Microseconds} {
-			v := value{raw: strconv.AppendUint(nil, n, 10), kind: number, use: &use{unit: unit}}
-			want, err := parseDuration(v.raw, unit)
-			got, ok := plainTime(&v)
-			if ok != (err == nil) || ok && got != want {
-				t.Errorf("%d %v: %+v %v, want %+v %v", n, unit, got, ok, want, err)
-			}
 		}
 	}
 }

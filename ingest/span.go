@@ -141,8 +141,10 @@ func (r *spanReader) fault(err error, at int) *fault {
 		to, _ := r.rest.original(at + wrong.at)
 		wrong.at = to - from
 	}
-	return jsonFault(err, false)
+	return malformed(err)
 }
+
+func malformed(err error) *fault { return &fault{Malformed, err.Error()} }
 
 // stray counts what stands where a record should, and is none.
 func (r *spanReader) stray(at int) {
@@ -296,13 +298,13 @@ func (r *spanReader) startTime() (written int64, bad *fault) {
 	}
 	s, err := parseTime(&f.start)
 	if err != nil {
-		return 0, &fault{BadTime, shown(&f.start) + ": " + err.Error()}
+		return 0, &fault{BadTime, f.start.String() + ": " + err.Error()}
 	}
 	row.Start, row.HasStart = s.ns-f.shift, true
 	if f.shifted {
 		row.Shift, row.Ties = f.shift, row.Ties|spans.Shifted
 		if f.shift < 0 && row.Start < 0 {
-			return 0, &fault{BadTime, shown(&f.start) + ": " + errTooLarge.Error() + " before it was adjusted"}
+			return 0, &fault{BadTime, f.start.String() + ": " + errTooLarge.Error() + " before it was adjusted"}
 		}
 	}
 	f.addNumber(saltStart, row.Start)
@@ -318,13 +320,13 @@ func (r *spanReader) endTime(start int64) *fault {
 	end, err := parseTime(&f.end)
 	switch {
 	case err != nil:
-		return &fault{BadTime, shown(&f.end) + ": " + err.Error()}
+		return &fault{BadTime, f.end.String() + ": " + err.Error()}
 	case end.ns == 0:
 		return nil
 	case start == 0 && end.ns >= firstEpoch:
-		return &fault{BadTime, shown(&f.end) + ": an end without a start"}
+		return &fault{BadTime, f.end.String() + ": an end without a start"}
 	case end.ns < start:
-		return &fault{NegativeDuration, shown(&f.end) + " is before the start"}
+		return &fault{NegativeDuration, f.end.String() + " is before the start"}
 	}
 	row.Duration, row.HasDuration, row.HasStart = end.ns-start, true, true
 	f.addNumber(saltDuration, row.Duration)
@@ -443,31 +445,6 @@ func sameTrace(a, b []byte) bool {
 	x, _ := spans.ParseTraceID(a)
 	y, _ := spans.ParseTraceID(b)
 	return x == y
-}
-
-// kindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
-// by OpenTelemetry's number.
-func kindOf(raw []byte) spans.Kind {
-	switch string(raw) {
-	case "server", "2":
-		return spans.Server
-	case "client", "3":
-		return spans.Client
-	case "internal", "1":
-		return spans.Internal
-	}
-	var buf [maxWord]byte
-	switch string(bytes.TrimPrefix(fold(raw, &buf), []byte("spankind"))) {
-	case "server", "2":
-		return spans.Server
-	case "client", "3":
-		return spans.Client
-	case "producer", "4":
-		return spans.Producer
-	case "consumer", "5":
-		return spans.Consumer
-	}
-	return spans.Internal
 }
 
 // peerAddress is a tag that Envoy, unlike all others, gives the address of the

@@ -32,12 +32,3 @@ type RejectCount struct {
 	Count  int64
 	First  Reject
 }
-
-// Reject is one record that could not be used. Offset is that of the record's
-// first byte in the decompressed input; Line is 1-based.
-type Reject struct {
-	File         string
-	Line, Offset int64
-	Reason       Reason
-	Detail       string
-}

@@ -72,9 +72,6 @@ func (d *traceDecoder) line(line []byte, at int, last bool, f *File) {
 	}
 }
 
-// blanks are white space in JSON.
-const blanks = " \t\r\n"
-
 // element returns what reads an element of a chunk, which the input may cut off.
 func (d *traceDecoder) element(cut bool, visit func(located) int, read func(located) (int, *fault)) func(located) int {
 	if !cut {

@@ -133,9 +133,6 @@ func (w *window) space() {
 	}
 }
 
-// white reports whether c is white space in JSON.
-func white(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
-
 // take moves on by n bytes and gives them to a chunk. Where that is most of the
 // buffer the chunk has all of it, to be used again; else they share it.
 func (w *window) take(c *Chunk, n int) {

@@ -50,22 +50,27 @@ func oracleValue(dec *json.Decoder, path string, last map[string]string) {
 	}
 }
 
-// probe are the keys that the scanner is asked for in differential tests.
-var probe = []string{"trace=t", "hop=a.b", "duration=d:ms", "start=a.c.e", "end=\uFFFD", "time=", "truncated=k\"", "retry=a"}
-
-func probed(t testing.TB) *Settings {
+// settings are those of a run with these values of --field.
+func settings(t testing.TB, fields ...string) *Settings {
+	t.Helper()
 	c := FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1}
-	for _, s := range probe {
-		if s == "time=" {
-			continue
-		}
+	for _, s := range fields {
 		f, err := ParseField(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	return settingsOf(t, c, RuleConfig{})
+	rules, err := newRuleSet(RuleConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Settings{FieldConfig: c, Rules: rules, Lines: newLineTable(c, rules)}
+}
+
+// probed are settings whose keys the scanner is asked for in differential tests.
+func probed(t testing.TB) *Settings {
+	return settings(t, "trace=t", "hop=a.b", "duration=d:ms", "start=a.c.e", "end=\uFFFD", "truncated=k\"", "retry=a")
 }
 
 func agreesWithEncodingJSON(t *testing.T, fields *Settings, line []byte) {
@@ -151,23 +156,9 @@ func TestNestingEndsWhereThatOfEncodingJSONEnds(t *testing.T) {
 	}
 }
 
-// Names with different bad bytes stay apart, and are shown with U+FFFD (B40).
-func TestNamesWithBadBytesStayApart(t *testing.T) {
-	in := "{\"hop\":\"caf\xe9\",\"duration_ms\":1}\n{\"hop\":\"caf\xe8\",\"duration_ms\":1}\n{\"hop\":\"caf\xe9\",\"duration_ms\":1}"
-	d := decodeAnyhow(t, how{}, in)
-	same(t, "shown", pick(d.rows, hopOf), []string{"caf\uFFFD", "caf\uFFFD", "caf\uFFFD"})
-	same(t, "index", d.hops, []int32{0, 1, 0})
-}
-
-func TestEscapedKeysAndValuesAreRead(t *testing.T) {
-	got := one(t, how{}, `{"h\u006fp":"a\tb\"c","duration\u005fms":"\u0035","service":{"\u006eame":"no"}}`)
-	same(t, "hop", got.Hop, "a\tb\"c")
-	same(t, "duration", got.Duration, 5e6)
-}
-
 // New keys without an end fill no memory, and known ones are still known.
 func TestKeyCacheIsBounded(t *testing.T) {
-	d := newNDJSON(how{}.config(t).Fields, 0)
+	d := newNDJSON(settings(t), 0)
 	for i := range 2 * maxCachedKeys {
 		d.rec.reset()
 		line := fmt.Appendf(nil, `{"k%d":1,"hop":"x","duration_ms":%d}`, i, i)
@@ -180,24 +171,17 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	}
 }
 
-// The eight-byte steps find what a byte-wise walk finds, at every place and for
-// every byte.
-func TestPlainRunEndsWhereABytewiseWalkDoes(t *testing.T) {
-	for c := range 256 {
-		for at := range 20 {
-			for _, fill := range []byte{'a', ' ', '!', '#', '[', ']', 0x7f, 0x80, 0xff} {
-				b := bytes.Repeat([]byte{fill}, 20)
-				b[at] = byte(c)
-				want := 20
-				if c < ' ' || c == '"' || c == '\\' {
-					want = at
-				}
-				for from := range at + 1 {
-					if got := from + plainRun(b[from:]); got != want {
-						t.Fatalf("byte %#x at %d of %q, from %d: %d, want %d", c, at, fill, from, got, want)
-					}
-				}
-			}
+const lineOfALog = `{"time":"2026-03-01T10:00:00.000Z","level":"INFO","msg":"call done","chain_id":"0000000000000000000000000000002a","hop":"checkout","duration_ms":7.003,"timed_out":false,"attempt":1,"status":200}` + "\n"
+
+func BenchmarkScanner(b *testing.B) {
+	d := newNDJSON(settings(b), 0)
+	line := []byte(strings.TrimSpace(lineOfALog))
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		d.rec.reset()
+		if err := d.scanner.scan(line); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
