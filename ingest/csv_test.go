@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 func TestQuotedFieldsMayHoldAnything(t *testing.T) {
@@ -25,7 +27,7 @@ func TestUnclosedQuoteCostsOnlyItsLine(t *testing.T) {
 		fmt.Fprintf(&in, "h%d,%s,%d\n", i, note, i)
 	}
 	d := decodeAnyhow(t, how{}, in.String())
-	same(t, "rejects", pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, r.Reason, r.Detail) }), []string{"64malformeda quote that is never closed"})
+	same(t, "rejects", pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Line, r.Reason, r.Detail) }), []string{"64malformeda quote that is never closed"})
 	same(t, "accepted", len(d.rows), 99)
 }
 
@@ -63,7 +65,7 @@ func TestQuoteAfterABOMOpensAField(t *testing.T) {
 	same(t, "hops", pick(d.rows, hopOf), []string{"a", "b"})
 	d = decodeAnyhow(t, how{}, "\uFEFF\"hop\",duration_ms\nx,1\n\uFEFF\"y\nz\",2\n\uFEFF\"hop\",duration_ms\n")
 	same(t, "hops", pick(d.rows, hopOf), []string{"x", "y\nz"})
-	same(t, "header again", d.rejects[0].Reason, RepeatedHeader)
+	same(t, "header again", d.rejects[0].Reason, format.RepeatedHeader)
 }
 
 func TestHeaderWithoutRowsIsNoFault(t *testing.T) {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -10,10 +11,10 @@ import (
 // dictionaries of names live as long as it does. Attempts of hop logs and spans
 // of traces come in batches of their own.
 type Decoder struct {
-	fields      *Settings
+	fields      *format.Settings
 	attempts    *spans.Builder
 	spans       *spans.Builder
-	decoders    map[*format]decoder
+	decoders    map[*format.Format]format.Decoder
 	keepRejects bool
 	key         []byte // of a span's hop
 }
@@ -26,7 +27,7 @@ func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejec
 		fields:      c.Fields,
 		attempts:    spans.NewBuilder(mem, columns),
 		spans:       spans.NewBuilder(mem, columns|spans.Links|spans.Positions),
-		decoders:    map[*format]decoder{},
+		decoders:    map[*format.Format]format.Decoder{},
 		keepRejects: keepRejects,
 	}
 }
@@ -39,18 +40,18 @@ func (d *Decoder) Release() {
 
 // Decode decodes one chunk. Each full batch goes to yield, which then owns it;
 // rows may wait for the next chunk or for Flush.
-func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
-	t := &Tally{Chunk: c, keepAll: d.keepRejects}
+func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tally {
+	t := &format.Tally{Chunk: c, KeepAll: d.keepRejects}
 	if c.Bad != nil {
-		t.reject(c.Line, c.Offset, c.Bad)
+		t.Reject(c.Line, c.Offset, c.Bad)
 		return t
 	}
 	dec := d.decoders[c.File.Kind()]
 	if dec == nil {
-		dec = c.File.Kind().newDecoder(d.fields, d.attempts.Columns())
+		dec = c.File.Kind().NewDecoder(d.fields, d.attempts.Columns())
 		d.decoders[c.File.Kind()] = dec
 	}
-	dec.decode(c, t, &output{d, c.File.Index, yield})
+	dec.Decode(c, t, &output{d, c.File.Index, yield})
 	return t
 }
 
@@ -61,7 +62,7 @@ type output struct {
 	yield func(*spans.Batch)
 }
 
-func (o *output) attempt(row *spans.Row, hop, instance, stratum []byte) {
+func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
 	row.Hop, row.Instance = o.attempts.Hop(hop), o.instance(o.attempts, instance)
 	if o.attempts.Columns().Has(spans.Strata) {
 		row.Stratum = o.attempts.Stratum(stratum)
@@ -69,8 +70,8 @@ func (o *output) attempt(row *spans.Row, hop, instance, stratum []byte) {
 	o.append(o.attempts, row)
 }
 
-func (o *output) span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
-	o.key = AppendHopKey(o.key[:0], name, service, operation, kind)
+func (o *output) Span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	o.key = format.AppendHopKey(o.key[:0], name, service, operation, kind)
 	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.SpanHop(name, service, operation, kind) })
 	o.append(o.spans, row)
 }
@@ -83,11 +84,11 @@ func (o *output) instance(b *spans.Builder, name []byte) int32 {
 	return b.Instance(name)
 }
 
-func (o *output) peer(name []byte) int32 { return o.instance(o.spans, name) }
+func (o *output) Peer(name []byte) int32 { return o.instance(o.spans, name) }
 
-func (o *output) host(name []byte) int32 { return o.spans.Host(name) }
+func (o *output) Host(name []byte) int32 { return o.spans.Host(name) }
 
-func (o *output) stratum(name []byte) int32 {
+func (o *output) Stratum(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Strata) {
 		return 0
 	}

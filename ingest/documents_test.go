@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -47,7 +48,7 @@ func TestFaultsBetweenValuesAreRejects(t *testing.T) {
 	} {
 		in := strings.ReplaceAll(strings.ReplaceAll(c.in, "@", uiTrace), "¦", "")
 		d := readAnyhow(t, traceHow{format: "jaeger"}, in)
-		details := strings.Join(pick(d.rejects, func(r Reject) string { return r.Detail }), "|")
+		details := strings.Join(pick(d.rejects, func(r format.Reject) string { return r.Detail }), "|")
 		same(t, c.in, details, c.details)
 		same(t, c.in+": rows", len(d.rows), c.rows)
 		var places []int64
@@ -56,7 +57,7 @@ func TestFaultsBetweenValuesAreRejects(t *testing.T) {
 			at += int64(len(before))
 			places, rest = append(places, at), after
 		}
-		got := pick(d.rejects, func(r Reject) int64 { return r.Offset })
+		got := pick(d.rejects, func(r format.Reject) int64 { return r.Offset })
 		if strings.Contains(c.in, "nul¦") {
 			got = got[:2] // two are at one place
 		}
@@ -125,9 +126,9 @@ func checkWholeSpans(t *testing.T, name, in string, n int, d traced) {
 // A stream that breaks is incomplete, and what came before counts.
 func TestBrokenStreamOfTraces(t *testing.T) {
 	for name, start := range map[string]string{"inside a trace": `{"data":[` + uiTrace + `,{"traceID":"2b","spa`, "between": `{"data":[` + uiTrace + `,`} {
-		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", HeadSize)), iotest.ErrReader(errors.New("no disk")))
+		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", format.HeadSize)), iotest.ErrReader(errors.New("no disk")))
 		d := decodeSource(t, how{}, Source{Path: "in", Stdin: in})
-		if d.err != nil || len(d.rows) != 1 || d.damage == nil || d.summary.Files[0].Complete || len(d.rejects) != 1 || d.rejects[0].Reason != Incomplete {
+		if d.err != nil || len(d.rows) != 1 || d.damage == nil || d.summary.Files[0].Complete || len(d.rejects) != 1 || d.rejects[0].Reason != format.Incomplete {
 			t.Errorf("%s: %v %v, %d rows, %v", name, d.err, d.damage, len(d.rows), d.rejects)
 		}
 	}
@@ -176,7 +177,7 @@ func TestLargeElementsAreTakenApart(t *testing.T) {
 	n := 3000
 	in := `{"data":[{"x":[{"spans":7},"spans"],"spans":[` + strings.Repeat(uiSpan+" ,\n", n) + `7,` + uiSpan + `],"traceID":"1a","processes":{"p1":{"serviceName":"svc"}}},` + uiTrace + `]}`
 	c := traceHow{}.config(t)
-	c.TempDir, c.sizes = dir, Sizes{Window: 1000, Chunk: 1000, Element: 5000}
+	c.TempDir, c.sizes = dir, format.Sizes{Window: 1000, Chunk: 1000, Element: 5000}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +204,7 @@ func TestLargeElementsAreTakenApart(t *testing.T) {
 // What cannot be put aside ends the input; it is told, not lost.
 func TestTemporaryFileThatCannotBeMade(t *testing.T) {
 	c := traceHow{}.config(t)
-	c.TempDir, c.sizes = c.TempDir+"/nowhere", Sizes{Window: 64, Chunk: 1, Element: 1}
+	c.TempDir, c.sizes = c.TempDir+"/nowhere", format.Sizes{Window: 64, Chunk: 1, Element: 1}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(twoTraces)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
@@ -243,6 +244,6 @@ func TestLinesAndDocumentsAreRead(t *testing.T) {
 		h := traceHow{format: "otlp"}
 		d := readAnyhow(t, h, c.in)
 		same(t, c.name+": rows", len(d.rows), c.rows)
-		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
+		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 func TestBestKnownKeyIsChosen(t *testing.T) {
@@ -62,37 +64,6 @@ func TestUnitFlagIsForBareNumbersOnly(t *testing.T) {
 	}
 }
 
-func TestFieldFlagsAreRead(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want FieldFlag
-	}{
-		{"duration=took", FieldFlag{Duration, "took", NoUnitGiven}},
-		{"duration=took:ms", FieldFlag{Duration, "took", Milliseconds}},
-		{"duration=a.b.c:ns", FieldFlag{Duration, "a.b.c", Nanoseconds}},
-		{"duration=a:b:us", FieldFlag{Duration, "a:b", Microseconds}},
-		{"duration=a=b:s", FieldFlag{Duration, "a=b", Seconds}},
-		{"duration=:ms", FieldFlag{Duration, ":ms", NoUnitGiven}},
-		{"duration=took:hours", FieldFlag{Duration, "took:hours", NoUnitGiven}},
-		{"trace=guid:x-request-id", FieldFlag{Trace, "guid:x-request-id", NoUnitGiven}},
-		{"hop=svc:s", FieldFlag{Hop, "svc:s", NoUnitGiven}}, // a hop has no unit
-		{"timeout=limit:s", FieldFlag{Timeout, "limit", Seconds}},
-		{"truncated=cut", FieldFlag{TruncatedMark, "cut", NoUnitGiven}},
-	} {
-		got, err := ParseField(c.in)
-		if err != nil {
-			t.Error(err)
-		}
-		same(t, c.in, got, c.want)
-	}
-	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind, instance"
-	for _, in := range []string{"", "duration", "duration=", "=took", "spans=x", "Hop=x", "http_status=x"} {
-		if _, err := ParseField(in); err == nil || !strings.Contains(err.Error(), names) {
-			t.Errorf("--field %q: %v", in, err)
-		}
-	}
-}
-
 func TestFieldFlagsNameKeys(t *testing.T) {
 	for _, c := range []struct {
 		fields []string
@@ -118,7 +89,7 @@ func TestFieldFlagsNameKeys(t *testing.T) {
 func TestKeyThatOnlyLooksLikeAUnitStatesNone(t *testing.T) {
 	for _, key := range []string{"items", "status", "columns"} {
 		d := decode(t, how{fields: []string{"duration=" + key}}, fmt.Sprintf(`{"hop":"x",%q:8}`, key))
-		if _, ok := d.err.(*UnitError); !ok {
+		if _, ok := d.err.(*format.UnitError); !ok {
 			t.Errorf("%s: %v, %v", key, d.err, d.rows)
 		}
 	}
@@ -137,7 +108,7 @@ func TestMissingUnitIsAUsageErrorWithARemedy(t *testing.T) {
 	} {
 		for _, h := range []how{{}, {format: "ndjson"}, {format: "csv"}, {format: "tsv"}} {
 			d := decode(t, h, c.in)
-			if _, ok := d.err.(*UnitError); h.format == "" && (!ok || d.err.Error() != c.want) {
+			if _, ok := d.err.(*format.UnitError); h.format == "" && (!ok || d.err.Error() != c.want) {
 				t.Errorf("%s: %v", c.in, d.err)
 			}
 		}

@@ -4,26 +4,30 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/hoplog"
+	"github.com/tailscope/tailscope/ingest/trace"
 )
 
 // formats are the known formats, in the order in which they are tried. Traces
 // come first: their keys are exact, those of hop logs are not.
-var formats = slices.Concat(traceFormats(), hopLogFormats())
+var formats = slices.Concat(trace.Formats(), hoplog.Formats())
 
 // isBinary reports whether the format of that name is binary.
 func isBinary(name string) bool {
-	return slices.ContainsFunc(formats, func(f *format) bool { return f.name == name && f.binary })
+	return slices.ContainsFunc(formats, func(f *format.Format) bool { return f.Name == name && f.Binary })
 }
 
-func formatNamed(name string) *format {
-	return formats[slices.IndexFunc(formats, func(f *format) bool { return f.name == name })]
+func formatNamed(name string) *format.Format {
+	return formats[slices.IndexFunc(formats, func(f *format.Format) bool { return f.Name == name })]
 }
 
 // FormatNames lists what --input-format takes.
 func FormatNames() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
-		names[i] = f.name
+		names[i] = f.Name
 	}
 	return names
 }
@@ -41,24 +45,24 @@ func (e *UnknownFormatError) Error() string {
 
 // detect finds the format of a file from its first bytes. A format that the
 // user named is not doubted, but its units are still looked at.
-func detect(path string, head []byte, named string, fields *Settings) (*format, error) {
+func detect(path string, head []byte, named string, fields *format.Settings) (*format.Format, error) {
 	unknown := &UnknownFormatError{Path: path}
 	for _, f := range formats {
-		if named != "" && named != f.name {
+		if named != "" && named != f.Name {
 			continue
 		}
-		s := f.sniff(head, fields)
+		s := f.Sniff(head, fields)
 		switch {
-		case s.refused != nil:
-			s.refused.Path = path
-			return nil, s.refused
-		case s.unitless != nil:
-			s.unitless.Path = path
-			return nil, s.unitless
-		case s.mine || named != "":
+		case s.Refused != nil:
+			s.Refused.Path = path
+			return nil, s.Refused
+		case s.Unitless != nil:
+			s.Unitless.Path = path
+			return nil, s.Unitless
+		case s.Mine || named != "":
 			return f, nil
 		}
-		unknown.Whys = append(unknown.Whys, f.name+": "+s.why)
+		unknown.Whys = append(unknown.Whys, f.Name+": "+s.Why)
 	}
 	return nil, unknown
 }

@@ -11,6 +11,10 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -33,21 +37,21 @@ type how struct {
 
 func (h how) config(t testing.TB) Config {
 	t.Helper()
-	c := FieldConfig{Unit: NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
+	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
 	for _, s := range h.fields {
-		f, err := ParseField(s)
+		f, err := field.ParseFlag(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	if u, ok := ParseUnit(h.unit); ok {
+	if u, ok := moment.ParseUnit(h.unit); ok {
 		c.Unit = u
 	}
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: settingsOf(t, c, RuleConfig{}), Format: h.format, MaxLine: h.maxLine, sizes: Sizes{Chunk: h.chunk}}
+	return Config{Fields: settingsOf(t, c, outcome.Config{}), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
 }
 
 // attempt is a row as a test reads it back.
@@ -71,7 +75,7 @@ type attempt struct {
 type decoded struct {
 	rows    []attempt
 	hops    []int32 // index of each row's hop
-	rejects []Reject
+	rejects []format.Reject
 	summary Summary
 	damage  error
 	err     error // of Open
@@ -104,7 +108,7 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 	return d
 }
 
-func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
+func (d *decoded) read(t testing.TB, h how, c Config, f *format.File, ledger *Ledger) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
 	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Attempts | spans.Resolutions | spans.Instances
@@ -137,7 +141,7 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 
 // spoil gives a chunk back after it was written over: nothing may look at it any
 // more.
-func spoil(c *Chunk) {
+func spoil(c *format.Chunk) {
 	for i := range c.Data {
 		c.Data[i] = '#'
 	}
@@ -238,7 +242,7 @@ func newChecked(t testing.TB) *memory.CheckedAllocator {
 }
 
 // settingsOf builds settings that are right.
-func settingsOf(t testing.TB, c FieldConfig, r RuleConfig) *Settings {
+func settingsOf(t testing.TB, c field.Config, r outcome.Config) *format.Settings {
 	t.Helper()
 	f, err := NewSettings(c, r)
 	if err != nil {

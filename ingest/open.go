@@ -9,24 +9,25 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // Config is how a run reads its inputs.
 type Config struct {
-	Fields  *Settings // from NewSettings
-	Format  string    // name of a format, "" to detect it
-	MaxLine int       // longest line in bytes, 0 for DefaultMaxLine
-	TempDir string    // for what is too large to hold, "" for the system's
-	sizes   Sizes
+	Fields  *format.Settings // from NewSettings
+	Format  string           // name of a format, "" to detect it
+	MaxLine int              // longest line in bytes, 0 for DefaultMaxLine
+	TempDir string           // for what is too large to hold, "" for the system's
+	sizes   format.Sizes
 }
 
 // Open opens an input, undoes its compression and recognises its format. read
 // is added to as bytes of the file are consumed. The errors are an *os.PathError,
 // an *UnknownFormatError or a *UnitError.
-func Open(src Source, c Config, read *atomic.Int64) (*File, error) {
-	f := &File{Path: src.Path, MaxLine: c.MaxLine, TempDir: c.TempDir, Sizes: c.sizes}
+func Open(src Source, c Config, read *atomic.Int64) (*format.File, error) {
+	f := &format.File{Path: src.Path, MaxLine: c.MaxLine, TempDir: c.TempDir, Sizes: c.sizes}
 	if f.MaxLine == 0 {
-		f.MaxLine = DefaultMaxLine
+		f.MaxLine = format.DefaultMaxLine
 	}
 	o := opener{f, c}
 	raw, err := o.source(src, read)
@@ -42,7 +43,7 @@ func Open(src Source, c Config, read *atomic.Int64) (*File, error) {
 
 // opener opens a file.
 type opener struct {
-	*File
+	*format.File
 	config Config
 }
 
@@ -56,7 +57,7 @@ func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
 		f.OnClose(file.Close)
 		in = file
 	}
-	return bufio.NewReaderSize(&counter{in, &f.Read, read}, HeadSize), nil
+	return bufio.NewReaderSize(&counter{in, &f.Read, read}, format.HeadSize), nil
 }
 
 // counter counts bytes for the file's summary and for the progress bar.
@@ -80,8 +81,8 @@ func (f opener) prepare(raw *bufio.Reader) error {
 		return nil
 	}
 	f.SetContent(plain)
-	head, err := f.Head.Peek(HeadSize)
-	none := len(head) == 0 || Blank(head) && !isBinary(f.config.Format)
+	head, err := f.Head.Peek(format.HeadSize)
+	none := len(head) == 0 || format.Blank(head) && !isBinary(f.config.Format)
 	switch broken := err != nil && err != io.EOF; {
 	case broken && none:
 		f.Fail(err)
@@ -115,7 +116,7 @@ func (f opener) recognise(head []byte) error {
 	}
 	if err := f.Start(as, f.config.Fields); err != nil {
 		f.Format = ""
-		return &UnknownFormatError{f.Path, []string{as.name + ": " + err.Error()}}
+		return &UnknownFormatError{f.Path, []string{as.Name + ": " + err.Error()}}
 	}
 	return nil
 }
@@ -167,7 +168,7 @@ func (f opener) zstd(raw *bufio.Reader) (io.Reader, error) {
 // frame's magic was seen, so a wrong magic can only come after a frame.
 type zstdFrames struct {
 	z    *zstd.Decoder
-	file *File
+	file *format.File
 }
 
 func (z *zstdFrames) Read(p []byte) (int, error) {
@@ -179,6 +180,6 @@ func (z *zstdFrames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func trailing(f *File, what string) {
+func trailing(f *format.File, what string) {
 	f.Warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
 }

@@ -3,6 +3,8 @@ package ingest
 import (
 	"strings"
 	"testing"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // TestRecognisedInputsThatAreOfNoUseAreRefusedByName, in an array, in lines and
@@ -55,7 +57,7 @@ func TestHopLogsAreNoTraces(t *testing.T) {
 
 // Case matters, and what is there decides however much comes after it.
 func TestTracesAreRecognisedByTheirKeys(t *testing.T) {
-	pad := `"pad":"` + strings.Repeat("x", 2*HeadSize) + `"`
+	pad := `"pad":"` + strings.Repeat("x", 2*format.HeadSize) + `"`
 	for in, want := range map[string]string{
 		`{"data":[` + uiTrace + `]}`: "jaeger", uiTrace: "jaeger", uiLone: "jaeger", `[[` + uiLone + `]]`: "jaeger", otlpDoc: "otlp", `{"result":` + otlpDoc + `}`: "otlp",
 		`{"data":[]}`: "jaeger", `{"data":null,"total":0}`: "jaeger", `{"resourceMetrics":[]}`: "otlp", `{"resource_logs":[]}`: "otlp",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/outcome"
 )
 
 // usualSpan is a span as Jaeger's query service writes it.
@@ -43,7 +44,7 @@ const otlpUsual = `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.
 func alike(t *testing.T, in string) {
 	t.Helper()
 	for _, match := range []bool{false, true} {
-		h := traceHow{rules: RuleConfig{MatchMessages: match}, by: "http.request.method"}
+		h := traceHow{rules: outcome.Config{MatchMessages: match}, by: "http.request.method"}
 		got := readTraces(t, h, in)
 		h.general = true
 		want := readTraces(t, h, in)

@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tailscope/tailscope/internal/note"
+import (
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/note"
+)
 
 // Summary accounts for every record of a run. In each file and in total
 // Records = Accepted + Rejected + Blank.
@@ -28,7 +31,7 @@ type Sampling struct{ Kind, Evidence string }
 
 // RejectCount is how often one reason occurred and where first.
 type RejectCount struct {
-	Reason Reason
+	Reason format.Reason
 	Count  int64
-	First  Reject
+	First  format.Reject
 }

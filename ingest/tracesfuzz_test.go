@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // traceSeeds are inputs of all trace formats: the fixtures, and what the tests
@@ -87,7 +88,7 @@ func FuzzJaegerProto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
 		h := traceHow{format: "jaeger-proto", maxLine: 40 << (size % 8)}
 		want := readTraces(t, h, string(in))
-		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: ChunkSize}
+		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: format.ChunkSize}
 		got := readTraces(t, h, string(in))
 		if !reflect.DeepEqual(got.parts(), want.parts()) {
 			t.Fatalf("%q with sizes %+v:\n%s", in, *h.sizes, cmp.Diff(want.parts(), got.parts()))

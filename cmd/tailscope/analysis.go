@@ -6,7 +6,7 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
@@ -99,12 +99,12 @@ func (a *analysis) close() {
 // then everything that asks for traces sees it.
 func (a *analysis) addTrace(p *plan, t *spans.Trace) {
 	rules := p.ingest.Fields
-	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)})
+	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
 	ofLog := p.infer && t.OfLog()
 	if ofLog {
 		a.nest(t)
 	}
-	if rules.On(ingest.RuleBelow) {
+	if rules.On(outcome.RuleBelow) {
 		t.PassUpCuts()
 	}
 	a.set.AddTrace(t, a.weigh(p, t, ofLog))

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -74,7 +77,7 @@ func newOptions(s streams) *options { return &options{streams: s, sections: sect
 // flags declares the flags of the commands that read input.
 func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
-	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+ingest.SettableFields()+"; repeatable")
+	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+field.Settable()+"; repeatable")
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
@@ -166,18 +169,18 @@ func (o *options) plan(args []string) (*plan, error) {
 }
 
 func (o *options) planInput(p *plan) error {
-	c := ingest.FieldConfig{
-		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
+	c := field.Config{
+		Unit: moment.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
 	}
-	rules := ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules}
+	rules := outcome.Config{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules}
 	for _, s := range o.fields {
-		f, err := ingest.ParseField(s)
+		f, err := field.ParseFlag(s)
 		if err != nil {
 			return err
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	if u, ok := ingest.ParseUnit(o.unit); ok {
+	if u, ok := moment.ParseUnit(o.unit); ok {
 		c.Unit = u
 	} else if o.unit != "" {
 		return fmt.Errorf("--unit %q: one of ns, us, ms, s", o.unit)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/attribution"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/sampling"
 )
@@ -50,7 +50,7 @@ type ownerPlan struct {
 // planOwner checks the flags of ownerFlags.
 func (o *options) planOwner(p *plan) error {
 	p.owner.watch = attribution.Config{
-		Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir, PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow),
+		Memory: p.memory / 2 / int64(max(1, o.jobs)), TempDir: o.tempDir, PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow),
 	}
 	if !p.sections.has(sectionOwner) {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/buckets"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
@@ -45,7 +45,7 @@ func (o *options) retryFlags(f *pflag.FlagSet) {
 // planRetries takes over the flags of retryFlags; others check the limit.
 func (o *options) planRetries(p *plan) error {
 	p.retries = retries.Config{
-		WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
+		WriteHops: o.writeHops, Limit: o.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
 		Memory: p.memory / 4 / int64(max(1, o.jobs)), TempDir: o.tempDir,
 	}
 	return nil

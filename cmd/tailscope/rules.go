@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tailscope/tailscope/attribution"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/timeouts"
 )
@@ -42,7 +42,7 @@ worth and what timeouts stand on, and how much each needs to say it.`,
 func rulesText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "rule\tdefault\tevidence\tverdict")
-	for _, r := range ingest.Rules {
+	for _, r := range outcome.Rules {
 		state := "on"
 		if !r.On {
 			state = "off"
@@ -72,7 +72,7 @@ func rulesJSON(out io.Writer) error {
 		RetryRules    []sectionRule `json:"retry_rules"`
 		TimeoutRules  []sectionRule `json:"timeout_rules"`
 	}{SchemaVersion: 1}
-	for _, r := range ingest.Rules {
+	for _, r := range outcome.Rules {
 		list.Rules = append(list.Rules, rule{r.Name, r.On, r.Evidence, r.Verdict})
 	}
 	sections := sectionRules()

@@ -14,6 +14,7 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
@@ -102,7 +103,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	config := buckets.NewConfig(p.timeouts)
 	config.MaxWeights = sampling.MaxWeights
 	config.Memory, config.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
-	config.FailedAtWall, config.KeepFailures = p.ingest.Fields.On(ingest.RuleWall), !p.ingest.Fields.On(ingest.RuleBelow)
+	config.FailedAtWall, config.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
 	for i := range p.jobs {
 		one := p.newAnalysis(config)
 		l.found = append(l.found, one)

@@ -21,7 +21,12 @@ const module = "github.com/tailscope/tailscope"
 var table = map[string][]string{
 	"quantile":           {},
 	"spans":              {},
-	"ingest":             {"spans"},
+	"ingest/field":       {"spans"},
+	"ingest/outcome":     {"spans", "ingest/field"},
+	"ingest/format":      {"spans", "ingest/field", "ingest/outcome"},
+	"ingest/hoplog":      {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest/trace":       {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest":             {"spans", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace"},
 	"buckets":            {"spans", "quantile"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets"},
@@ -29,18 +34,18 @@ var table = map[string][]string{
 	"retries":            {"spans", "quantile", "buckets"},
 	"callgraph":          {"spans", "quantile"},
 	"timeouts":           {"spans", "quantile", "buckets", "retries", "callgraph"},
-	"report":             {"ingest", "spans", "quantile", "buckets", "orphans", "attribution", "retries", "timeouts"},
+	"report":             {"ingest", "ingest/format", "spans", "quantile", "buckets", "orphans", "attribution", "retries", "timeouts"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.
 var confined = map[string][]string{
 	"github.com/apache/arrow":             {"spans", "ingest", "cmd/tailscope"},
-	"github.com/jaegertracing/jaeger-idl": {"ingest"},
+	"github.com/jaegertracing/jaeger-idl": {"ingest", "ingest/trace"},
 	"github.com/spf13/cobra":              {"cmd/tailscope"},
 	"github.com/jedib0t/go-pretty":        {"report"},
 }

@@ -1,0 +1,318 @@
+package trace
+
+import (
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+)
+
+// jaegerReader reads traces and spans of Jaeger's UI and query JSON. Spans whose
+// keys are those of its other JSON go to the model's reader.
+type jaegerReader struct {
+	*spanReader
+	s         jsonscan.Scanner
+	processes processTable
+	traceID   []byte
+	model     modelReader
+
+	// isModel: the span at hand has a key of the model's.
+	isModel bool
+	// isWaiting: the processes are not read yet, and spans wait for them.
+	isWaiting bool
+	// The methods member, spanTag and remembered, made values once.
+	eachMember, eachOfSpan func() error
+	note                   func(key []byte, kind jsonscan.Kind, raw []byte)
+}
+
+func newJaegerReader(r *spanReader) *jaegerReader {
+	j := &jaegerReader{spanReader: r, model: modelReader{spanReader: r}}
+	j.eachMember, j.eachOfSpan, j.note = j.member, j.spanTag, r.remembered
+	return j
+}
+
+// members reads the members of a span.
+func (j *jaegerReader) members() error {
+	if j.s.Peek() != '{' {
+		return j.s.Fault("expected an object")
+	}
+	return j.s.List('}', "expected , or }", j.eachMember)
+}
+
+// trace reads a trace object: its processes first, whatever the order, then its
+// spans one by one; a bad one is one reject.
+func (j *jaegerReader) trace(m *parts) {
+	j.context(m)
+	for i, name := range m.names {
+		if name == "spans" {
+			m.values[i].each(j.visiting(j.span), j.stray)
+		}
+	}
+}
+
+// context reads what the spans of a trace refer to.
+func (j *jaegerReader) context(m *parts) {
+	j.processes.reset()
+	j.traceID = nil
+	j.model.context(m)
+	for i, name := range m.names {
+		j.s.At(m.values[i].raw)
+		switch name {
+		case "traceID":
+			_, j.traceID, _ = j.s.Scalar()
+		case "processes":
+			j.table()
+		}
+	}
+}
+
+// table reads a trace's process table. After a fault in it, the processes before
+// stand.
+func (j *jaegerReader) table() {
+	if j.s.Peek() != '{' {
+		return
+	}
+	err := j.s.Members(func(name []byte) error {
+		one, err := j.process()
+		if err == nil {
+			j.processes.add(name, one)
+		}
+		return err
+	})
+	if err != nil && j.partial == nil {
+		j.partial = format.NewFault(format.Malformed, "processes: "+err.Error())
+	}
+}
+
+// process reads {"serviceName":…,"tags":[…]}.
+func (j *jaegerReader) process() (p process, err error) {
+	if j.s.Peek() != '{' {
+		return p, j.s.Skip()
+	}
+	err = j.s.Members(func(name []byte) error {
+		switch string(name) {
+		case "serviceName":
+			_, raw, err := j.s.Scalar()
+			p.service = raw
+			return err
+		case "tags":
+			return j.eachTag(p.tag)
+		}
+		return j.s.Skip()
+	})
+	return p, err
+}
+
+// span reads the span at the start of v.
+func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
+	j.reset()
+	j.has.trace = j.traceID
+	j.isModel = false
+	j.s.At(v.raw)
+	err := j.members()
+	switch {
+	case j.isModel && len(j.has.id) == 0:
+		return j.model.span(v.whole())
+	case err != nil:
+		return 0, malformed(err)
+	}
+	return j.s.I, j.finish(v.at)
+}
+
+// field reads one member of a span.
+func (j *jaegerReader) field(name []byte) (err error) {
+	f := &j.has
+	switch string(name) {
+	case "traceID":
+		_, f.trace, err = j.s.Scalar()
+	case "spanID":
+		_, f.id, err = j.s.Scalar()
+	case "parentSpanID":
+		_, f.parent, err = j.s.Scalar()
+	case "operationName":
+		var kind jsonscan.Kind
+		kind, f.operation, err = j.s.Scalar()
+		f.named = kind == jsonscan.Text
+	case "startTime":
+		f.start, err = startMicros.read(&j.s)
+	case "duration":
+		f.duration, err = durationMicros.read(&j.s)
+	case "references":
+		err = j.references()
+	case "tags":
+		err = j.s.Elements(j.eachOfSpan)
+	case "process":
+		if j.isWaiting {
+			return errUnusual
+		}
+		f.process, err = j.process()
+	case "processID":
+		var id []byte
+		if _, id, err = j.s.Scalar(); err == nil {
+			err = j.named(id)
+		}
+	case "traceId", "spanId", "trace_id", "span_id":
+		j.isModel = true
+		err = j.s.Skip()
+	case "warnings":
+		err = j.s.Elements(func() error {
+			_, text, err := j.s.Scalar()
+			f.adjusted(text)
+			return err
+		})
+	case "logs":
+		err = j.logs()
+	default:
+		err = j.s.Skip()
+	}
+	return err
+}
+
+// named notes the process of a span by its id; the first that has a service
+// counts.
+func (j *jaegerReader) named(id []byte) error {
+	f := &j.has
+	switch {
+	case j.isWaiting && f.hasProcessID:
+		return errUnusual
+	case j.isWaiting:
+		f.processID, f.hasProcessID = id, true
+	case f.process.service == nil:
+		f.process = j.processes.get(id)
+	}
+	return nil
+}
+
+// eachTag reads an array of tags.
+func (j *jaegerReader) eachTag(note func(key []byte, kind jsonscan.Kind, raw []byte)) error {
+	return j.s.Elements(func() error { return j.oneTag(note) })
+}
+
+// oneTag reads {key,type,value}. The types are not believed: in some exports
+// every value is text.
+func (j *jaegerReader) oneTag(note func(key []byte, kind jsonscan.Kind, raw []byte)) error {
+	if j.s.Peek() != '{' {
+		return j.s.Skip()
+	}
+	var key, raw []byte
+	var kind jsonscan.Kind
+	err := j.s.Members(func(name []byte) (err error) {
+		switch string(name) {
+		case "key":
+			_, key, err = j.s.Scalar()
+		case "value":
+			kind, raw, err = j.s.Any()
+		default:
+			err = j.s.Skip()
+		}
+		return err
+	})
+	if err == nil {
+		note(key, kind, raw)
+	}
+	return err
+}
+
+// spanTag reads one tag of a span.
+func (j *jaegerReader) spanTag() error {
+	if !j.general && j.usualTag() {
+		return nil
+	}
+	return j.oneTag(j.note)
+}
+
+// logs reads the span's log entries where messages count, else passes them.
+func (j *jaegerReader) logs() error {
+	if !j.rules.On(outcome.RuleMessage) {
+		return j.s.Skip()
+	}
+	return j.s.EachObject(func(name []byte) error {
+		if string(name) != "fields" {
+			return j.s.Skip()
+		}
+		return j.eachTag(j.evidence)
+	})
+}
+
+// references reads the ties to other spans.
+func (j *jaegerReader) references() error {
+	return j.s.Elements(func() error {
+		r, err := j.reference()
+		if err == nil {
+			j.refer(r)
+		}
+		return err
+	})
+}
+
+func (j *jaegerReader) reference() (r reference, err error) {
+	if j.s.Peek() != '{' {
+		return r, j.s.Skip()
+	}
+	err = j.s.Members(func(name []byte) (err error) {
+		var raw []byte
+		switch string(name) {
+		case "refType":
+			_, raw, err = j.s.Scalar()
+			r.followsFrom = string(raw) == "FOLLOWS_FROM"
+		case "traceID":
+			_, r.trace, err = j.s.Scalar()
+		case "spanID":
+			_, r.span, err = j.s.Scalar()
+		default: // an old download has the whole parent span here
+			err = j.s.Skip()
+		}
+		return err
+	})
+	return r, err
+}
+
+// processTable is the processes of a trace by their ids. Traces mostly have a
+// few, so that a look at all of them costs less than a map.
+type processTable struct {
+	ids   [][]byte
+	list  []process
+	index map[string]int // of many
+}
+
+const fewProcesses = 16
+
+func (t *processTable) reset() {
+	t.ids, t.list = t.ids[:0], t.list[:0]
+	clear(t.index)
+}
+
+// add enters a process; of two with one id the later one counts.
+func (t *processTable) add(id []byte, p process) {
+	if len(p.service) > 0 {
+		p.add()
+	}
+	t.ids, t.list = append(t.ids, id), append(t.list, p)
+	if len(t.list) <= fewProcesses {
+		return
+	}
+	if t.index == nil {
+		t.index = map[string]int{}
+	}
+	if len(t.index) == 0 {
+		for i, id := range t.ids {
+			t.index[string(id)] = i
+		}
+	}
+	t.index[string(id)] = len(t.list) - 1
+}
+
+// get returns the process of that id, an empty one where there is none.
+func (t *processTable) get(id []byte) process {
+	if len(t.list) > fewProcesses {
+		if i, ok := t.index[string(id)]; ok {
+			return t.list[i]
+		}
+		return process{}
+	}
+	for i := len(t.ids) - 1; i >= 0; i-- {
+		if string(t.ids[i]) == string(id) {
+			return t.list[i]
+		}
+	}
+	return process{}
+}

@@ -1,0 +1,108 @@
+package trace
+
+import (
+	"math/bits"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/internal/digest"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// Shortcuts of the readers of traces. A writer of spans writes all of them
+// alike, so that what comes next is mostly known: it is compared, not read. What
+// is not as expected is left to the general reader, which goes on at the same
+// byte and so decides alone what is right and what is wrong.
+
+// Keys as the eight bytes after their first quote.
+const (
+	keyTraceID    = 't' | 'r'<<8 | 'a'<<16 | 'c'<<24 | 'e'<<32 | 'I'<<40 | 'D'<<48 | '"'<<56
+	keySpanID     = 's' | 'p'<<8 | 'a'<<16 | 'n'<<24 | 'I'<<32 | 'D'<<40 | '"'<<48 | ':'<<56
+	keyOperation  = 'o' | 'p'<<8 | 'e'<<16 | 'r'<<24 | 'a'<<32 | 't'<<40 | 'i'<<48 | 'o'<<56
+	keyReferences = 'r' | 'e'<<8 | 'f'<<16 | 'e'<<24 | 'r'<<32 | 'e'<<40 | 'n'<<48 | 'c'<<56
+	keyStartTime  = 's' | 't'<<8 | 'a'<<16 | 'r'<<24 | 't'<<32 | 'T'<<40 | 'i'<<48 | 'm'<<56
+	keyDuration   = 'd' | 'u'<<8 | 'r'<<16 | 'a'<<24 | 't'<<32 | 'i'<<40 | 'o'<<48 | 'n'<<56
+	keyTags       = 't' | 'a'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | '{'<<56
+	keyNoLogs     = 'l' | 'o'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | ']'<<56
+	keyProcessID  = 'p' | 'r'<<8 | 'o'<<16 | 'c'<<24 | 'e'<<32 | 's'<<40 | 's'<<48 | 'I'<<56
+	keyWarnings   = 'w' | 'a'<<8 | 'r'<<16 | 'n'<<24 | 'i'<<32 | 'n'<<40 | 'g'<<48 | 's'<<56
+)
+
+// plainTime is parseTime for whole numbers that need neither rounding nor care.
+func plainTime(v *field.Value) (moment.Length, bool) {
+	n, ok := moment.Digits(v.Raw)
+	if !ok || v.Use.Unit == moment.NoUnitGiven {
+		return moment.Length{}, false
+	}
+	hi, ns := bits.Mul64(n, moment.Pow10[v.Use.Unit])
+	if hi != 0 || ns > 1<<63-1 || n >= moment.Wrapped {
+		return moment.Length{}, false
+	}
+	return moment.Length{NS: int64(ns), Resolution: uint8(v.Use.Unit)}, true
+}
+
+// tagMemo is what is known of a tag's key as it is written, and of the one that
+// came after it when it was last read.
+type tagMemo struct {
+	written string // the key without quotes, if it has no escapes
+	info    *field.Key
+	hash    uint64
+	next    *tagMemo
+}
+
+// tagMemos finds the memos of keys: mostly the next one is the one needed.
+type tagMemos struct {
+	seen map[string]*tagMemo
+	last *tagMemo // that was used
+	root tagMemo  // stands before the first tag of a span
+}
+
+func (m *tagMemos) rewind() { m.last = &m.root }
+
+// expected returns the memo of the key that is written at the start of b up to
+// its quote, if it is the one that is expected.
+func (m *tagMemos) expected(b []byte) *tagMemo {
+	k := m.last.next
+	if k == nil {
+		return nil
+	}
+	n := len(k.written)
+	if len(b) <= n || b[n] != '"' || string(b[:n]) != k.written {
+		return nil
+	}
+	m.last = k
+	return k
+}
+
+// found notes that the key came next; keys has what is known of it. The key of
+// warnings has no memo: an OTLP span reads it as more than a tag.
+func (m *tagMemos) found(key []byte, keys *field.Keys) {
+	k := m.seen[string(key)]
+	if k == nil {
+		if len(m.seen) >= field.MaxCachedKeys || jsonscan.UnescapedRun(key) < len(key) || string(key) == warningsKey {
+			m.last = &m.root
+			return
+		}
+		info := keys.Next(key)
+		k = &tagMemo{written: info.Path, info: info, hash: digest.Sum(0, key)}
+		if m.seen == nil {
+			m.seen = map[string]*tagMemo{}
+		}
+		m.seen[info.Path] = k
+	}
+	m.last.next, m.last = k, k
+}
+
+// quickTag notes a tag whose key has a memo; its value is no object.
+func (r *spanReader) quickTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
+	for i := range k.info.Uses {
+		r.rec.Put(&k.info.Uses[i], k.info, kind, raw)
+	}
+	r.has.add(k.hash, raw)
+}
+
+// remembered notes a tag of the span, whose key may come next in another.
+func (r *spanReader) remembered(key []byte, kind jsonscan.Kind, raw []byte) {
+	r.tag(key, kind, raw)
+	r.memos.found(key, &r.tags)
+}

@@ -1,0 +1,193 @@
+package trace
+
+import (
+	"errors"
+
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// shortest is how many bytes must be left for a shortcut to look at.
+const shortest = 64
+
+// member reads one member of a span.
+func (j *jaegerReader) member() error {
+	if done, err := j.shortcut(); done {
+		return err
+	}
+	name, err := j.s.Name()
+	if err != nil {
+		return err
+	}
+	return j.field(name)
+}
+
+// shortcut reads the member at hand if it is written as usual; else it stays
+// where it is.
+func (j *jaegerReader) shortcut() (done bool, err error) {
+	s, from := &j.s, j.s.I
+	if j.general || len(s.B)-from < shortest || s.B[from] != '"' {
+		return false, nil
+	}
+	key := moment.Eight(s.B[from+1:])
+	if key == keyTags && s.Pass(`"tags":[`) {
+		s.I--
+		return true, s.Elements(j.eachOfSpan)
+	}
+	if done = j.usual(key); !done {
+		s.I = from
+	}
+	return done, nil
+}
+
+// usual reads the member that starts with key, unless it is tags, if it is
+// written as usual.
+func (j *jaegerReader) usual(key uint64) (ok bool) {
+	s, f := &j.s, &j.has
+	switch key {
+	case keyTraceID:
+		ok = s.UnescapedAfter(`"traceID":`, &f.trace)
+	case keySpanID:
+		ok = s.UnescapedAfter(`"spanID":`, &f.id)
+	case keyOperation:
+		ok = s.UnescapedAfter(`"operationName":`, &f.operation)
+		f.named = ok
+	case keyStartTime:
+		ok = s.Pass(`"startTime":`) && startMicros.whole(s, &f.start)
+	case keyDuration:
+		ok = s.Pass(`"duration":`) && durationMicros.whole(s, &f.duration)
+	case keyReferences:
+		ok = s.Pass(`"references":[]`) || j.oneReference()
+	case keyNoLogs:
+		ok = s.Pass(`"logs":[]`)
+	case keyProcessID:
+		ok = j.usualProcess()
+	case keyWarnings:
+		ok = s.Pass(`"warnings":null`) || s.Pass(`"warnings":[]`)
+	}
+	return ok
+}
+
+// oneReference reads the tie to a parent.
+func (j *jaegerReader) oneReference() bool {
+	s := &j.s
+	var r reference
+	ok := s.UnescapedAfter(`"references":[{"refType":"CHILD_OF","traceID":`, &r.trace) && s.UnescapedAfter(`,"spanID":`, &r.span) && s.Pass(`}]`)
+	if ok {
+		j.refer(r)
+	}
+	return ok
+}
+
+func (j *jaegerReader) usualProcess() bool {
+	var id []byte
+	return j.s.UnescapedAfter(`"processID":`, &id) && j.named(id) == nil
+}
+
+// usualTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
+// the value no object; else it stays where it is.
+func (j *jaegerReader) usualTag() bool {
+	s, from := &j.s, j.s.I
+	if !s.Pass(`{"key":"`) {
+		return false
+	}
+	if k := j.memos.expected(s.B[s.I:]); k != nil {
+		s.I += len(k.written) + 1
+		if kind, raw, ok := usualValue(s); ok {
+			j.quickTag(k, kind, raw)
+			return true
+		}
+	}
+	s.I = from
+	return false
+}
+
+// usualValue reads what follows the key of a tag.
+func usualValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
+	if s.Pass(`,"type":"string","value":`) {
+		if raw, ok = s.Unescaped(); !ok {
+			return jsonscan.Absent, nil, false
+		}
+		return jsonscan.Text, raw, s.Pass(`}`)
+	}
+	if !s.Pass(`,"type":`) {
+		return jsonscan.Absent, nil, false
+	}
+	if _, ok = s.Unescaped(); !ok || !s.Pass(`,"value":`) || s.Peek() == '{' || s.Peek() == '[' {
+		return jsonscan.Absent, nil, false
+	}
+	kind, raw, err := s.Any()
+	return kind, raw, err == nil && s.Pass(`}`)
+}
+
+// errUnusual ends the reading of a trace that the general reader must read.
+var errUnusual = errors.New("not written as usual")
+
+// wholeTrace reads a trace that is written as usual: its spans come before its
+// processes, so that they wait. Where anything is unusual or wrong, ok is false
+// and nothing was done.
+func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
+	var s jsonscan.Scanner
+	ok = j.waiting(func() bool {
+		s.At(v.raw)
+		if !s.UnescapedAfter(`{"traceID":`, &j.traceID) || !s.Pass(`,"spans":[`) {
+			return false
+		}
+		j.model.forget()
+		j.processes.reset()
+		j.isWaiting = true
+		defer func() { j.isWaiting = false }()
+		if !s.Tight(`]`, func() bool { return j.waitingSpan(&s, v.at) }) || !j.usualRest(&s) {
+			return false
+		}
+		for i := range j.waits {
+			if w := &j.waits[i]; w.hasProcessID {
+				w.process = j.processes.get(w.processID)
+			}
+		}
+		return true
+	})
+	return s.I, ok
+}
+
+// waitingSpan reads the span at hand, which then waits.
+func (j *jaegerReader) waitingSpan(s *jsonscan.Scanner, at int) bool {
+	if s.Peek() != '{' {
+		return false
+	}
+	j.reset()
+	j.has.trace = j.traceID
+	j.isModel = false
+	j.s.At(s.B[s.I:])
+	if j.members() != nil || j.isModel || !j.wait(at+s.I) {
+		return false
+	}
+	s.I += j.s.I
+	return true
+}
+
+// usualRest reads what follows the spans of a trace, up to its end.
+func (j *jaegerReader) usualRest(s *jsonscan.Scanner) bool {
+	known := false
+	return s.Further(`}`, func() bool {
+		name, err := s.Name()
+		switch _, tells := valueParts[string(name)]; {
+		case err != nil:
+			return false
+		case string(name) == "processes" && !known:
+			known = true
+			return j.usualTable(s)
+		case tells:
+			return false
+		}
+		return s.Skip() == nil
+	})
+}
+
+// usualTable reads the process table at hand.
+func (j *jaegerReader) usualTable(s *jsonscan.Scanner) bool {
+	j.s.At(s.B[s.I:])
+	j.table()
+	s.I += j.s.I
+	return j.partial == nil && j.s.I > 0
+}

@@ -1,0 +1,130 @@
+package jsonscan
+
+import "bytes"
+
+// The scanner as a pull parser, for formats whose records are trees.
+
+// at starts the scanner at the first value of b.
+func (s *Scanner) At(b []byte) {
+	s.B, s.I, s.Depth = b, 0, 0
+	s.Space()
+}
+
+// end is the place reached, 0 after a fault.
+func (s *Scanner) End(err error) int {
+	if err != nil {
+		return 0
+	}
+	return s.I
+}
+
+// members calls each with the name of every member of the object that starts
+// here; each must read the value. The name is valid only until then.
+func (s *Scanner) Members(each func(name []byte) error) error {
+	if s.Peek() != '{' {
+		return s.Fault("expected an object")
+	}
+	return s.List('}', "expected , or }", func() error {
+		name, err := s.Name()
+		if err != nil {
+			return err
+		}
+		return each(name)
+	})
+}
+
+// list calls each at every item of the object or array that starts here.
+func (s *Scanner) List(closing byte, otherwise string, each func() error) error {
+	if s.Depth++; s.Depth > MaxDepth {
+		return s.Fault("nested too deep")
+	}
+	s.I++
+	s.Space()
+	if s.Peek() == closing {
+		return s.close()
+	}
+	for {
+		if err := each(); err != nil {
+			return err
+		}
+		s.Space()
+		switch s.Peek() {
+		case ',':
+			s.I++
+			s.Space()
+		case closing:
+			return s.close()
+		default:
+			return s.Fault(otherwise)
+		}
+	}
+}
+
+// name reads a member's name and its colon.
+func (s *Scanner) Name() ([]byte, error) {
+	if s.Peek() != '"' {
+		return nil, s.Fault("expected a key")
+	}
+	name, err := s.text()
+	if err != nil {
+		return nil, err
+	}
+	s.Space()
+	if s.Peek() != ':' {
+		return nil, s.Fault("expected :")
+	}
+	s.I++
+	s.Space()
+	return name, nil
+}
+
+// elements calls each at every element of the array that starts here; each must
+// read it. Any other value is an empty array.
+func (s *Scanner) Elements(each func() error) error {
+	if s.Peek() != '[' {
+		return s.Skip()
+	}
+	return s.List(']', "expected , or ]", each)
+}
+
+// eachObject calls each with the members of every object in the array that
+// starts here.
+func (s *Scanner) EachObject(each func(name []byte) error) error {
+	return s.Elements(func() error {
+		if s.Peek() != '{' {
+			return s.Skip()
+		}
+		return s.Members(each)
+	})
+}
+
+// block passes an object or array by its brackets alone and returns its bytes:
+// what is wrong inside is then the fault of a part, not of the whole.
+func (s *Scanner) Block() ([]byte, error) {
+	from := s.I
+	if c := s.Peek(); c != '{' && c != '[' {
+		err := s.Skip()
+		return s.B[from:s.I], err
+	}
+	n := Balanced(s.B[from:])
+	if n == 0 {
+		return nil, s.Fault("a value without an end")
+	}
+	s.I += n
+	return s.B[from:s.I], nil
+}
+
+// scalar reads a value of any kind; an object or an array is passed over and
+// absent.
+func (s *Scanner) Scalar() (Kind, []byte, error) {
+	kind, raw, err := s.Any()
+	if kind == Composite {
+		return Absent, nil, err
+	}
+	return kind, raw, err
+}
+
+// unquoted takes quotes and escapes off a string that was found by brackets.
+func Unquoted(quoted []byte) []byte {
+	return unquote(quoted, bytes.IndexByte(quoted, '\\') >= 0)
+}
