@@ -53,7 +53,7 @@ func elementsOf(raw json.RawMessage, resources bool) (out []string) {
 		members = append(members, member{fmt.Sprint(key), v})
 	}
 	for _, m := range members {
-		if is, known := tells(m.key); known && is == itself {
+		if means, known := meanings[m.key]; known && means.content == itself {
 			return []string{string(raw)}
 		} else if known {
 			for _, m := range members {
@@ -130,7 +130,7 @@ func TestLinesOrDocument(t *testing.T) {
 	} {
 		f := &format.File{MaxLine: format.DefaultMaxLine}
 		f.SetContent(strings.NewReader(in))
-		c, err := newTraceChunker(f)
+		c, err := newChunker(f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,25 +10,16 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// piece says what the values in a chunk of a JSON document are.
-type piece uint8
-
-const (
-	// anyValue: each value stands for itself, and its keys tell what it is.
-	anyValue piece = iota
-	// resourceSpans: elements of OTLP's array of that name.
-	resourceSpans
-	// loneSpans: spans out of one large value whose other parts are in
-	// fragment.context.
-	loneSpans
-	// documentLines: each line is a document.
-	documentLines
-)
-
 // fragment is what the cutter of traces has the decoder know of a chunk.
 type fragment struct {
-	piece   piece
-	context *context // of loneSpans
+	// lines: each line is a document.
+	lines bool
+	// of is the dialect of the elements in the chunk, nil for values whose keys
+	// tell what they are.
+	of *dialect
+	// context is set where the chunk has spans out of one large element: its other
+	// parts.
+	context *context
 	// partial says why the processes of spans may not be in the chunk.
 	partial *format.Fault
 	// binary: the chunk has no lines. apart: it was compressed, so that all of it
@@ -58,9 +49,9 @@ type documents struct {
 // nest is one open object or array on the way to the elements.
 type nest struct {
 	array  bool
-	kind   piece // of the elements of an array
-	filled bool  // a value stands before: a comma or the end must follow
-	comma  bool  // a comma stands before
+	of     *dialect // of the elements of an array, nil for values of any
+	filled bool     // a value stands before: a comma or the end must follow
+	comma  bool     // a comma stands before
 }
 
 const (
@@ -144,7 +135,7 @@ func (d *documents) cut() (*format.Chunk, error) {
 
 // fault is a chunk that only says what is wrong at this place.
 func (d *documents) fault(reason format.Reason, detail string) *format.Chunk {
-	c := d.chunk(0, anyValue)
+	c := d.chunk(0, nil)
 	c.Bad = format.NewFault(reason, detail)
 	return c
 }
@@ -184,74 +175,13 @@ func (d *documents) open(c byte) (*format.Chunk, error) {
 	case d.container(0):
 		return d.enter(nest{})
 	}
-	return d.elements(anyValue)
+	return d.elements(nil)
 }
 
 func (d *documents) enter(n nest) (*format.Chunk, error) {
 	d.skip(1)
 	d.nesting = append(d.nesting, n)
 	return nil, nil
-}
-
-// container reports whether the object at from holds its traces in an array,
-// rather than being one trace or span itself.
-func (d *documents) container(from int) bool {
-	for {
-		b := d.ahead()[from:]
-		b = b[:min(len(b), format.HeadSize)]
-		content, known := contentOf(b)
-		if known || len(b) == format.HeadSize || !d.more() {
-			return content == holdsValues
-		}
-	}
-}
-
-// content is what an object is, as its keys tell.
-type content uint8
-
-const (
-	itself      content = iota // a value of its own
-	holdsValues                // traces or spans are in one of its members
-)
-
-// contentOf looks for the keys of the object at the start of b, by brackets only:
-// the first that tells decides. known is false where b ends before.
-func contentOf(b []byte) (is content, known bool) {
-	for i := 1; i < len(b); {
-		n := 1
-		switch b[i] {
-		case '"':
-			if n = jsonscan.StringEnd(b[i:]); n == 0 {
-				return itself, false
-			}
-			rest := bytes.TrimLeft(b[i+n:], jsonscan.Blanks)
-			if len(rest) == 0 {
-				return itself, false
-			}
-			if is, known = tells(jsonscan.Unquoted(b[i : i+n])); known && rest[0] == ':' {
-				return is, true
-			}
-		case '{', '[':
-			if n = jsonscan.Balanced(b[i:]); n == 0 {
-				return itself, false
-			}
-		case '}', ']':
-			return itself, true
-		}
-		i += n
-	}
-	return itself, false
-}
-
-// tells says what an object with that key is.
-func tells[T string | []byte](key T) (is content, known bool) {
-	switch string(key) {
-	case "data", "result", "resourceSpans", "resource_spans":
-		return holdsValues, true
-	case "spans", "traceID", "spanID", "traceId", "spanId", "trace_id", "span_id":
-		return itself, true
-	}
-	return itself, false
 }
 
 // separator deals with what stands between values: commas and the end of the
@@ -304,14 +234,14 @@ func (d *documents) member(at place, key string) (*format.Chunk, error) {
 		return d.keyAlone(at), nil
 	}
 	c, ok := d.peek()
-	switch {
+	switch means := meanings[key]; {
 	case !ok:
 		return d.cut()
 	case c == ',' || c == ':' || c == '}' || c == ']':
 		return d.keyAlone(at), nil
-	case c == '[' && (key == "resourceSpans" || key == "resource_spans"):
-		return d.enter(nest{array: true, kind: resourceSpans})
-	case (c == '{' || c == '[') && (key == "data" || key == "result"):
+	case c == '[' && means.elements != nil:
+		return d.enter(nest{array: true, of: means.elements})
+	case (c == '{' || c == '[') && means.content == holdsValues && means.elements == nil:
 		return d.open(c)
 	case key == "errors" || key == "error":
 		return d.answerErrors()
@@ -351,19 +281,19 @@ func (d *documents) inArray(c byte) (*format.Chunk, error) {
 	if bad, done := d.separator(c, ']'); done {
 		return bad, nil
 	}
-	switch kind := d.here().kind; {
+	switch of := d.here().of; {
 	case c != '{' && c != '[':
 		return d.stray("bytes between the records that are no record"), nil
-	case kind == anyValue:
+	case of == nil:
 		return d.open(c)
 	default:
-		return d.elements(kind)
+		return d.elements(of)
 	}
 }
 
 // elements collects whole elements from here on until they make a chunk. In an
 // array it takes as many as fit; outside of one, a single value.
-func (d *documents) elements(kind piece) (*format.Chunk, error) {
+func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 	inArray := len(d.nesting) > 0 && d.here().array
 	whole, next := 0, 0
 	for {
@@ -372,23 +302,23 @@ func (d *documents) elements(kind piece) (*format.Chunk, error) {
 		case state == elementWhole:
 			whole = end
 		case whole > 0:
-			return d.chunk(whole, kind), nil
+			return d.chunk(whole, of), nil
 		case state == elementLarge:
-			return nil, d.takeApart(kind)
+			return nil, d.takeApart(of)
 		default:
-			return d.cutElement(kind), nil
+			return d.cutElement(of), nil
 		}
 		var more bool
-		if next, more = d.following(whole); !inArray || whole >= d.size || !more || kind == anyValue && d.container(next) {
-			return d.chunk(whole, kind), nil
+		if next, more = d.following(whole); !inArray || whole >= d.size || !more || of == nil && d.container(next) {
+			return d.chunk(whole, of), nil
 		}
 	}
 }
 
 // cutElement is an element that the input cuts off. Spans before the cut are
 // whole, so the decoder gets what is there.
-func (d *documents) cutElement(kind piece) *format.Chunk {
-	c := d.chunk(len(d.ahead()), kind)
+func (d *documents) cutElement(of *dialect) *format.Chunk {
+	c := d.chunk(len(d.ahead()), of)
 	c.Open, c.Cut = true, true
 	d.nesting = d.nesting[:0]
 	return c
@@ -473,8 +403,8 @@ func (d *documents) passValue() (ok bool) {
 }
 
 // chunk cuts off the next n bytes.
-func (d *documents) chunk(n int, kind piece) *format.Chunk {
-	c := &format.Chunk{File: d.file, Seq: d.seq, Note: &fragment{piece: kind}}
+func (d *documents) chunk(n int, of *dialect) *format.Chunk {
+	c := &format.Chunk{File: d.file, Seq: d.seq, Note: &fragment{of: of}}
 	c.Line, c.Offset = d.line, d.offset
 	d.take(c, n)
 	d.seq++

@@ -21,7 +21,7 @@ func TestShortcutsAreTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := newTraceDecoder(&format.Settings{Rules: rules, Tags: NewTable(field.Config{}, rules)})
+	one := newDecoder(&format.Settings{Rules: rules, Tags: NewTable(field.Config{}, rules)})
 	for _, c := range []struct {
 		what string
 		in   string
@@ -50,7 +50,7 @@ func TestShortcutsAreTaken(t *testing.T) {
 	in := []byte(`{"traceID":"7","spans":[` + strings.Repeat(`{"traceID":"7","spanID":"8","operationName":"a","references":[],"startTime":1,"duration":2,"tags":[{"key":"error","type":"bool","value":true}],"logs":[],"processID":"p1","warnings":null},`, 2) +
 		`{"traceID":"7","spanID":"9","operationName":"a","processID":"p1"}],"processes":{"p1":{"serviceName":"b","tags":[]}},"warnings":null}`)
 	one.begin(&format.Chunk{Data: in, Note: &fragment{}}, &tally, noSpans{})
-	if n, ok := one.jaeger.wholeTrace(located{in, 0}); !ok || n != len(in) || tally.Accepted != 3 {
+	if n, ok := newJaegerReader(&one.spanReader).fastTrace(located{in, 0}); !ok || n != len(in) || tally.Accepted != 3 {
 		t.Errorf("a trace: %d bytes, %v, %d spans", n, ok, tally.Accepted)
 	}
 }

@@ -40,7 +40,7 @@ type spool struct {
 type context struct {
 	place
 	text []byte
-	kind piece // of the element
+	of   *dialect // of the element, nil for a trace
 	gaps []gap
 	// partial says why text may lack a part, nil if it does not.
 	partial *format.Fault
@@ -80,7 +80,7 @@ type block struct {
 }
 
 // takeApart reads the large element at hand into a spool.
-func (d *documents) takeApart(kind piece) error {
+func (d *documents) takeApart(of *dialect) error {
 	file, err := os.CreateTemp(d.file.TempDir, "tailscope-*.json")
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (d *documents) takeApart(kind piece) error {
 	if err := os.Remove(file.Name()); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	s := &spool{documents: d, file: file, context: context{place: d.place(), kind: kind}}
+	s := &spool{documents: d, file: file, context: context{place: d.place(), of: of}}
 	d.spool = s
 	d.file.OnClose(s.close)
 	if err := s.read(); err != nil {
@@ -174,7 +174,7 @@ func (s *spool) token(c byte) (whole bool, err error) {
 // opening takes a bracket, and all that is in it if it is that of the spans.
 func (s *spool) opening(c byte) (whole bool, err error) {
 	isSpans := c == '[' && s.key == "spans" && s.spansBelong()
-	s.inScopes = s.inScopes && len(s.open) > 1 || isScopes([]byte(s.key)) && len(s.open) == 1
+	s.inScopes = s.inScopes && len(s.open) > 1 || s.context.of.isScopes(s.key) && len(s.open) == 1
 	s.open = append(s.open, c)
 	s.wantKey, s.key = c == '{', ""
 	s.keep(1)
@@ -192,7 +192,7 @@ func (s *spool) opening(c byte) (whole bool, err error) {
 // spansBelong reports whether an array of spans that starts here is that of the
 // element: of a trace, or of a scope of OTLP.
 func (s *spool) spansBelong() bool {
-	if s.context.kind == resourceSpans {
+	if of := s.context.of; of != nil && of.scopes != nil {
 		return s.inScopes && len(s.open) == 3
 	}
 	return len(s.open) == 1
@@ -349,7 +349,7 @@ func (s *spool) next() (*format.Chunk, error) {
 	case !s.hasSpans:
 		s.hasSpans = true
 		c := s.chunk(s.context.place)
-		c.Data, c.Note = s.context.text, &fragment{piece: s.context.kind}
+		c.Data, c.Note = s.context.text, &fragment{of: s.context.of}
 		return c, nil
 	case len(s.blocks) == 0:
 		return nil, s.close()
@@ -369,7 +369,7 @@ func (s *spool) next() (*format.Chunk, error) {
 
 func (s *spool) chunk(at place) *format.Chunk {
 	d := s.documents
-	c := &format.Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{piece: loneSpans, context: &s.context}}
+	c := &format.Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{context: &s.context}}
 	d.seq++
 	return c
 }

@@ -154,7 +154,7 @@ func newCursor(c *format.Chunk) cursor { return cursor{chunk: c, note: fragmentO
 
 func (c *cursor) place(at int) place {
 	switch {
-	case c.note.piece == loneSpans && len(c.chunk.Data) == 0:
+	case c.note.context != nil && len(c.chunk.Data) == 0:
 		return c.note.context.placeOf(at)
 	case c.note.apart:
 		return place{c.line, c.chunk.Offset}

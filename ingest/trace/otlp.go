@@ -7,6 +7,26 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
+// otlp is the JSON of OpenTelemetry's protocol, with its keys in camelCase or
+// snake_case.
+var otlp = dialect{
+	name: "otlp",
+	signatures: []signature{
+		keys("result", "result.resourceSpans"), keys("resourceSpans"), keys("resource_spans"),
+		keys("resourceMetrics"), keys("resourceLogs"), keys("resource_metrics"), keys("resource_logs"),
+	},
+	containers:   []string{"result"},
+	elements:     []string{"resourceSpans", "resource_spans"},
+	scopes:       []string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"},
+	otherSignals: []string{"resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs"},
+	read:         readOTLP,
+}
+
+func readOTLP(r *spanReader) reader {
+	o := newOTLPReader(r)
+	return reader{context: o.context, inContext: o.span, element: o.resourceSpans, fastLine: o.fastLine}
+}
+
 // otlpReader reads OTLP JSON, with its keys in camelCase or snake_case.
 type otlpReader struct {
 	*spanReader
@@ -27,7 +47,6 @@ func newOTLPReader(r *spanReader) *otlpReader {
 	return o
 }
 
-// isScopes reports whether a key of a resource holds its scopes.
 func isScopes(key []byte) bool {
 	switch string(key) {
 	case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans":

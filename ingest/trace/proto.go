@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // Jaeger's protobuf: a Trace, a Batch and a SpansResponseChunk all have their
@@ -24,6 +25,17 @@ const (
 	spanDuration = 7
 	spanProcess  = 10
 )
+
+// protobuf is Jaeger's protobuf.
+var protobuf = &format.Format{
+	Name: "jaeger-proto",
+	Sniff: func([]byte, *format.Settings) format.Sniffed {
+		return format.Sniffed{Why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
+	},
+	Open:       func(f *format.File, _ *format.Settings) (format.Chunker, error) { return newMessages(f), nil },
+	NewDecoder: func(s *format.Settings, _ spans.Columns) format.Decoder { return newProtoDecoder(s) },
+	Binary:     true,
+}
 
 // messages cuts a stream of protobuf messages, one after the other or each in
 // the frame of gRPC, into chunks of whole fields. Messages have no end of their

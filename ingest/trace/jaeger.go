@@ -6,6 +6,34 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
+// jaegerUI is the JSON of Jaeger's UI and of its query service.
+var jaegerUI = dialect{
+	name: "jaeger",
+	signatures: []signature{
+		keys("data", "data.traceID"), keys("data", "data.spans"), keys("data", "data.processes"),
+		{[]string{"data"}, []string{"data", "total", "limit", "offset", "errors"}}, // an answer
+		keys("traceID", "spans"), keys("spans", "processes"), keys("spans", "spans.traceID", "spans.spanID"),
+		keys("traceID", "spanID", "operationName", "startTime"), keys("traceID", "spanID", "references", "startTime"),
+	},
+	own:        []string{"spans", "traceID", "spanID"},
+	containers: []string{"data"},
+	parts:      []string{"processes"},
+	read:       readJaeger,
+}
+
+func readJaeger(r *spanReader) reader {
+	j := newJaegerReader(r)
+	return reader{
+		isTrace:   func(m *parts) bool { return m.has("spans") },
+		isSpan:    func(m *parts) bool { return m.has("spanID", "spanId", "span_id") },
+		trace:     j.trace,
+		context:   j.contextOf,
+		span:      j.loneSpan,
+		inContext: j.span,
+		fastValue: j.fastTrace,
+	}
+}
+
 // jaegerReader reads traces and spans of Jaeger's UI and query JSON. Spans whose
 // keys are those of its other JSON go to the model's reader.
 type jaegerReader struct {
@@ -47,6 +75,19 @@ func (j *jaegerReader) trace(m *parts) {
 			m.values[i].each(j.visiting(j.span), j.stray)
 		}
 	}
+}
+
+// contextOf reads what the spans of a trace refer to that come by themselves.
+func (j *jaegerReader) contextOf(v located) {
+	var m parts
+	j.parts(&m, v, knownKeys)
+	j.context(&m)
+}
+
+// loneSpan reads a span outside of a trace.
+func (j *jaegerReader) loneSpan(v located) (n int, bad *format.Fault) {
+	j.context(&parts{})
+	return j.span(v)
 }
 
 // context reads what the spans of a trace refer to.

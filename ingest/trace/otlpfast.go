@@ -122,9 +122,9 @@ func usualAnyValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool
 	return kind, raw, err == nil && s.Pass(`}}`)
 }
 
-// wholeLine reads a document that is written as usual and has all of v. Where
+// fastLine reads a document that is written as usual and has all of v. Where
 // anything is unusual or wrong it returns false, and nothing was done.
-func (o *otlpReader) wholeLine(v located) bool {
+func (o *otlpReader) fastLine(v located) bool {
 	return o.waiting(func() bool {
 		s := &o.outer
 		s.At(v.raw)

@@ -123,10 +123,10 @@ func usualValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 // errUnusual ends the reading of a trace that the general reader must read.
 var errUnusual = errors.New("not written as usual")
 
-// wholeTrace reads a trace that is written as usual: its spans come before its
+// fastTrace reads a trace that is written as usual: its spans come before its
 // processes, so that they wait. Where anything is unusual or wrong, ok is false
 // and nothing was done.
-func (j *jaegerReader) wholeTrace(v located) (n int, ok bool) {
+func (j *jaegerReader) fastTrace(v located) (n int, ok bool) {
 	var s jsonscan.Scanner
 	ok = j.waiting(func() bool {
 		s.At(v.raw)
@@ -171,7 +171,7 @@ func (j *jaegerReader) usualRest(s *jsonscan.Scanner) bool {
 	known := false
 	return s.Further(`}`, func() bool {
 		name, err := s.Name()
-		switch _, tells := valueParts[string(name)]; {
+		switch _, tells := knownKeys[string(name)]; {
 		case err != nil:
 			return false
 		case string(name) == "processes" && !known:

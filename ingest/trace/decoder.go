@@ -2,51 +2,69 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// traceDecoder decodes chunks of JSON documents that hold traces, whatever
-// their variant: the keys of each value tell.
-type traceDecoder struct {
+// decoder decodes chunks of JSON documents that hold traces, of whatever dialect:
+// the keys of each value tell.
+type decoder struct {
 	spanReader
-	jaeger *jaegerReader
-	otlp   *otlpReader
-	// resources and values read an element of each kind.
-	resources, values func(located) int
+	readers []dialectReader
+	// values reads a value of any dialect.
+	values func(located) int
 
 	nested []parts // one for each level of documents in documents
 	depth  int
 }
 
-func newTraceDecoder(f *format.Settings) *traceDecoder {
-	d := &traceDecoder{}
-	d.spanReader = newSpanReader(f)
-	d.jaeger = newJaegerReader(&d.spanReader)
-	d.otlp = newOTLPReader(&d.spanReader)
-	d.resources = d.visiting(d.otlp.resourceSpans)
+// dialectReader is a reader and its dialect.
+type dialectReader struct {
+	reader
+	of *dialect
+	// elements reads an element and rejects for itself.
+	elements func(located) int
+}
+
+func newDecoder(s *format.Settings) *decoder {
+	d := &decoder{}
+	d.spanReader = newSpanReader(s)
+	for _, of := range dialects {
+		if of.read != nil {
+			r := of.read(&d.spanReader)
+			d.readers = append(d.readers, dialectReader{r, of, d.visiting(r.element)})
+		}
+	}
 	d.values = d.visiting(d.value)
 	return d
 }
 
-func (d *traceDecoder) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
+// readerOf returns what reads the elements of a dialect; for nil, what reads
+// traces by their members.
+func (d *decoder) readerOf(of *dialect) *dialectReader {
+	return &d.readers[slices.IndexFunc(d.readers, func(r dialectReader) bool { return r.of == of || of == nil && r.trace != nil })]
+}
+
+func (d *decoder) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	d.begin(c, t, s)
 	d.depth = 0
-	switch all, note := (located{c.Data, 0}), fragmentOf(c); note.piece {
-	case documentLines:
+	switch all, note := (located{c.Data, 0}), fragmentOf(c); {
+	case note.lines:
 		d.lines(c)
-	case loneSpans:
+	case note.context != nil:
 		d.loneSpans(c, note.context)
-	case resourceSpans:
-		all.sequence(d.element(c.Cut, d.resources, d.otlp.resourceSpans), d.stray)
+	case note.of != nil:
+		r := d.readerOf(note.of)
+		all.sequence(d.element(c.Cut, r.elements, r.element), d.stray)
 	default:
 		all.sequence(d.element(c.Cut, d.values, d.value), d.stray)
 	}
 }
 
 // lines decodes a document a line: a broken one is one reject.
-func (d *traceDecoder) lines(c *format.Chunk) {
+func (d *decoder) lines(c *format.Chunk) {
 	at := 0
 	for line := range bytes.Lines(c.Data) {
 		last := (c.Open || c.Cut) && at+len(line) == len(c.Data)
@@ -55,7 +73,7 @@ func (d *traceDecoder) lines(c *format.Chunk) {
 	}
 }
 
-func (d *traceDecoder) line(line []byte, at int, last bool, f *format.File) {
+func (d *decoder) line(line []byte, at int, last bool, f *format.File) {
 	text := bytes.TrimLeft(line, jsonscan.Blanks)
 	for bytes.HasPrefix(text, format.ByteOrderMark) {
 		text = bytes.TrimLeft(text[len(format.ByteOrderMark):], jsonscan.Blanks)
@@ -67,7 +85,7 @@ func (d *traceDecoder) line(line []byte, at int, last bool, f *format.File) {
 	case len(v.raw) == 0:
 	case v.is() != '{' && v.is() != '[':
 		d.reject(v.at, format.NewFault(format.Malformed, "the line is no JSON document"))
-	case d.otlp.wholeLine(v):
+	case d.fastLine(v):
 	case last && jsonscan.Balanced(v.raw) == 0:
 		d.cutShort(v, d.value)
 	case jsonscan.Balanced(v.raw) != len(v.raw):
@@ -77,8 +95,18 @@ func (d *traceDecoder) line(line []byte, at int, last bool, f *format.File) {
 	}
 }
 
+// fastLine reads a line that is written as one of the dialects' writers does.
+func (d *decoder) fastLine(v located) bool {
+	for i := range d.readers {
+		if fast := d.readers[i].fastLine; fast != nil && fast(v) {
+			return true
+		}
+	}
+	return false
+}
+
 // element returns what reads an element of a chunk, which the input may cut off.
-func (d *traceDecoder) element(cut bool, visit func(located) int, read func(located) (int, *format.Fault)) func(located) int {
+func (d *decoder) element(cut bool, visit func(located) int, read func(located) (int, *format.Fault)) func(located) int {
 	if !cut {
 		return visit
 	}
@@ -94,7 +122,7 @@ func (d *traceDecoder) element(cut bool, visit func(located) int, read func(loca
 
 // cutShort reads an element that the input cuts off: the spans before the cut
 // are whole.
-func (d *traceDecoder) cutShort(v located, read func(located) (int, *format.Fault)) {
+func (d *decoder) cutShort(v located, read func(located) (int, *format.Fault)) {
 	if whole := mend(v.raw); whole != nil {
 		d.partial = endsBefore
 		_, _ = read(located{whole, v.at}) // what it cannot use is in the reject below
@@ -105,33 +133,20 @@ func (d *traceDecoder) cutShort(v located, read func(located) (int, *format.Faul
 
 // loneSpans decodes spans out of one large element. A chunk without any stands
 // for what is wrong with the rest of the element.
-func (d *traceDecoder) loneSpans(c *format.Chunk, of *context) {
+func (d *decoder) loneSpans(c *format.Chunk, of *context) {
 	d.partial, d.rest = of.partial, of
-	rest := located{of.text, 0}
+	rest, r := located{of.text, 0}, d.readerOf(of.of)
 	switch {
 	case len(c.Data) > 0:
-		read := d.contextOf(rest, of.kind)
+		r.context(rest)
 		d.rest = nil
-		located{c.Data, 0}.sequence(d.visiting(read), d.stray)
-	case of.kind == resourceSpans:
-		d.resources(rest)
+		located{c.Data, 0}.sequence(d.visiting(r.inContext), d.stray)
+	case of.of != nil:
+		r.elements(rest)
 	default:
 		d.values(rest)
 	}
 	d.partial, d.rest = nil, nil
-}
-
-// contextOf reads what the spans of an element refer to, and returns what reads
-// them.
-func (d *traceDecoder) contextOf(v located, kind piece) (read func(located) (int, *format.Fault)) {
-	if kind == resourceSpans {
-		d.otlp.context(v)
-		return d.otlp.span
-	}
-	var m parts
-	d.parts(&m, v, valueParts)
-	d.jaeger.context(&m)
-	return d.jaeger.span
 }
 
 // parts reads the members of v. After a fault, those before it are decoded, but
@@ -148,17 +163,9 @@ func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int,
 	return n, bad
 }
 
-// valueParts are the keys that tell what a value is.
-var valueParts = keySet(
-	"data", "result", "resourceSpans", "resource_spans", "errors", "error",
-	"spans", "processes", "traceID", "spanID", "traceId", "spanId", "trace_id", "span_id",
-	"processMap", "process_map", "process",
-	"resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs",
-)
-
 // value decodes the value at the start of v by its keys: an answer, a trace, a
 // span, OTLP.
-func (d *traceDecoder) value(v located) (n int, bad *format.Fault) {
+func (d *decoder) value(v located) (n int, bad *format.Fault) {
 	if d.depth == maxNesting {
 		return 0, format.NewFault(format.Malformed, "nested too deep")
 	}
@@ -168,12 +175,16 @@ func (d *traceDecoder) value(v located) (n int, bad *format.Fault) {
 		d.depth--
 		return n, nil
 	}
-	if n, ok := d.jaeger.wholeTrace(v); ok {
-		return n, nil
+	for i := range d.readers {
+		if fast := d.readers[i].fastValue; fast != nil {
+			if n, ok := fast(v); ok {
+				return n, nil
+			}
+		}
 	}
 	m := d.level()
 	before := d.partial
-	n, bad = d.parts(m, v, valueParts)
+	n, bad = d.parts(m, v, knownKeys)
 	if bad == nil || len(m.names) > 0 {
 		bad = firstFault(bad, d.known(v, m, bad != nil))
 	}
@@ -191,7 +202,7 @@ func firstFault(faults ...*format.Fault) *format.Fault {
 }
 
 // level returns the members for the next level of nesting.
-func (d *traceDecoder) level() *parts {
+func (d *decoder) level() *parts {
 	for d.depth >= len(d.nested) {
 		d.nested = append(d.nested, parts{})
 	}
@@ -201,10 +212,10 @@ func (d *traceDecoder) level() *parts {
 
 // known decodes a value whose members were read; broken tells that not all of
 // them were.
-func (d *traceDecoder) known(v located, m *parts, broken bool) *format.Fault {
+func (d *decoder) known(v located, m *parts, broken bool) *format.Fault {
 	d.answerErrors(m)
 	for _, name := range m.names {
-		if is, known := tells(name); known && is == holdsValues {
+		if means, known := meanings[name]; known && means.content == holdsValues {
 			d.members(m)
 			return nil
 		} else if known {
@@ -212,7 +223,7 @@ func (d *traceDecoder) known(v located, m *parts, broken bool) *format.Fault {
 		}
 	}
 	switch {
-	case m.has("resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs"):
+	case d.isOtherSignal(m):
 		d.tally.SkipBlank()
 		d.tally.OtherSignals++
 		return nil
@@ -225,7 +236,7 @@ func (d *traceDecoder) known(v located, m *parts, broken bool) *format.Fault {
 	return format.NewFault(format.NotARecord, "neither a trace nor a span")
 }
 
-func (d *traceDecoder) answerErrors(m *parts) {
+func (d *decoder) answerErrors(m *parts) {
 	for _, name := range [...]string{"errors", "error"} {
 		if v, ok := m.get(name); ok && d.tally.AnswerErrors == "" {
 			d.tally.AnswerErrors = format.ShownErrors(v.raw)
@@ -233,32 +244,39 @@ func (d *traceDecoder) answerErrors(m *parts) {
 	}
 }
 
+func (d *decoder) isOtherSignal(m *parts) bool {
+	return slices.ContainsFunc(d.readers, func(r dialectReader) bool { return m.has(r.of.otherSignals...) })
+}
+
 // members decodes the members of a container, in their order.
-func (d *traceDecoder) members(m *parts) {
+func (d *decoder) members(m *parts) {
 	for i, name := range m.names {
 		v := m.values[i]
-		switch name {
-		case "data", "result":
-			if c := v.is(); c == '{' || c == '[' {
-				d.values(v)
-			}
-		case "resourceSpans", "resource_spans":
-			v.each(d.resources, d.stray)
+		switch means := meanings[name]; {
+		case means.content != holdsValues:
+		case means.elements != nil:
+			v.each(d.readerOf(means.elements).elements, d.stray)
+		case v.is() == '{' || v.is() == '[':
+			d.values(v)
 		}
 	}
 }
 
-func (d *traceDecoder) traceOrSpan(v located, m *parts, broken bool) *format.Fault {
-	switch {
-	case m.has("spans"):
-		d.jaeger.trace(m)
-		return nil
-	case broken:
+func (d *decoder) traceOrSpan(v located, m *parts, broken bool) *format.Fault {
+	for i := range d.readers {
+		if r := &d.readers[i]; r.trace != nil && r.isTrace(m) {
+			r.trace(m)
+			return nil
+		}
+	}
+	if broken {
 		return nil // the fault is known
-	case m.has("spanID", "spanId", "span_id"):
-		d.jaeger.context(&parts{})
-		_, bad := d.jaeger.span(v)
-		return bad
+	}
+	for i := range d.readers {
+		if r := &d.readers[i]; r.isSpan != nil && r.isSpan(m) {
+			_, bad := r.span(v)
+			return bad
+		}
 	}
 	return format.NewFault(format.NotARecord, "neither a trace nor a span")
 }

@@ -14,6 +14,18 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
+// jaegerModel is the JSON of the protobuf of Jaeger's model. Its traces have the
+// members of those of the UI, whose reader finds out.
+var jaegerModel = dialect{
+	name: "jaeger-jsonpb",
+	signatures: []signature{
+		keys("spans", "spans.traceId", "spans.operationName"), keys("spans", "spans.traceId", "spans.spanId"),
+		keys("traceId", "spanId", "operationName", "startTime"),
+	},
+	own:   []string{"traceId", "spanId", "trace_id", "span_id"},
+	parts: []string{"processMap", "process_map", "process"},
+}
+
 // modelReader reads spans of Jaeger's model, from protobuf and from the JSON of
 // protobuf. Their values become text again, so that ids, times, tags and
 // processes are judged as those of all other formats.

@@ -12,10 +12,10 @@ import (
 // from one large document.
 const firstLine = 8 << 20
 
-// newTraceChunker cuts JSON traces. Where the first line is a whole document and
+// newChunker cuts JSON traces. Where the first line is a whole document and
 // another follows, every line is one: a broken line is then only its own fault.
 // Otherwise the values are found by their brackets.
-func newTraceChunker(f *format.File) (format.Chunker, error) {
+func newChunker(f *format.File) (format.Chunker, error) {
 	d := newDocuments(f)
 	lines := d.linewise()
 	again := io.MultiReader(bytes.NewReader(d.ahead()), d.r)
@@ -25,7 +25,7 @@ func newTraceChunker(f *format.File) (format.Chunker, error) {
 	}
 	s := format.NewSplitter(f, format.LastNewline)
 	s.R = again
-	s.Note = &fragment{piece: documentLines}
+	s.Note = &fragment{lines: true}
 	return s, nil
 }
 
