@@ -8,14 +8,14 @@ import (
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
-// FieldFlag is one --field NAME=KEY[:UNIT].
+// Flag is one --field NAME=KEY[:UNIT].
 type Flag struct {
 	Role Role
 	Key  string
 	Unit moment.Unit
 }
 
-// ParseField reads the value of --field. What follows the last colon is a unit
+// ParseFlag reads the value of --field. What follows the last colon is a unit
 // only for a role that has one; keys may hold colons.
 func ParseFlag(s string) (Flag, error) {
 	name, key, ok := strings.Cut(s, "=")
@@ -32,7 +32,7 @@ func ParseFlag(s string) (Flag, error) {
 	return f, nil
 }
 
-// SettableFields lists what --field takes.
+// Settable lists what --field takes.
 func Settable() string {
 	names := make([]string, len(settable))
 	for i, r := range settable {
@@ -41,7 +41,7 @@ func Settable() string {
 	return strings.Join(names, ", ")
 }
 
-// FieldConfig is how the user wants records read.
+// Config is how the user wants records read.
 type Config struct {
 	Fields       []Flag
 	Unit         moment.Unit // of bare durations and timeouts; NoUnitGiven: none

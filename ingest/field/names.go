@@ -11,7 +11,7 @@ import (
 // span of a trace it is the peer that the caller names; what a process says of
 // itself is its host.
 
-// instanceOf returns an instance's name, nil for what loggers write where they have
+// Instance returns an instance's name, nil for what loggers write where they have
 // none.
 func Instance(kind jsonscan.Kind, raw []byte) []byte {
 	name := bytes.TrimSpace(raw)
@@ -21,19 +21,19 @@ func Instance(kind jsonscan.Kind, raw []byte) []byte {
 	return name
 }
 
-// instance returns the instance that a record of a hop log names, nil if none.
+// Instance returns the instance that a record of a hop log names, nil if none.
 func (r *Record) Instance() []byte {
 	v := r.Get(InstanceKey)
 	return Instance(v.Kind, v.Raw)
 }
 
-// placeholder reports whether an id is what loggers write where they have none.
+// Placeholder reports whether an id is what loggers write where they have none.
 // Taken for an id it would make one chain of all such lines.
 func Placeholder(id []byte) bool {
 	return len(bytes.Trim(id, "0-")) == 0 || MeansNothing(id)
 }
 
-// meansNothing reports whether a word says that there is none.
+// MeansNothing reports whether a word says that there is none.
 func MeansNothing(word []byte) bool {
 	var buf [MaxWord]byte
 	switch string(Fold(word, &buf)) {
@@ -43,7 +43,7 @@ func MeansNothing(word []byte) bool {
 	return false
 }
 
-// hasDigit reports whether one of the digits 1 to 9 is in an id; most end in one.
+// HasDigit reports whether one of the digits 1 to 9 is in an id; most end in one.
 func HasDigit(id []byte) bool {
 	for i := len(id) - 1; i >= 0; i-- {
 		if id[i]-'1' < 9 {
@@ -53,7 +53,7 @@ func HasDigit(id []byte) bool {
 	return false
 }
 
-// kindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
+// SpanKindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
 // by OpenTelemetry's number.
 func SpanKindOf(raw []byte) spans.Kind {
 	switch string(raw) {

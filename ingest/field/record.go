@@ -7,7 +7,7 @@ import (
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
-// value is one field of a record, a view of the record's bytes.
+// Value is one field of a record, a view of the record's bytes.
 type Value struct {
 	Raw  []byte
 	Kind jsonscan.Kind
@@ -15,7 +15,7 @@ type Value struct {
 	Key  *Key
 }
 
-// empty reports whether the value says nothing: not there, null or "".
+// Empty reports whether the value says nothing: not there, null or "".
 func (v *Value) Empty() bool { return v.Kind <= jsonscan.Null }
 
 // String is a value with its key, shortened.
@@ -27,7 +27,7 @@ func (v *Value) String() string {
 	return v.Key.Path + " " + string(raw)
 }
 
-// yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is
+// Yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is
 // not zero ("retry": 2); ok is false for what is neither yes nor no.
 func (v *Value) Yes() (yes, ok bool) {
 	switch v.Kind {
@@ -49,10 +49,10 @@ func (v *Value) Yes() (yes, ok bool) {
 	return false, false
 }
 
-// maxWord is the longest text that can be a word with a meaning.
+// MaxWord is the longest text that can be a word with a meaning.
 const MaxWord = 40
 
-// fold writes a word to buf in lower case without blanks, - and _, so that
+// Fold writes a word to buf in lower case without blanks, - and _, so that
 // DEADLINE_EXCEEDED and "deadline exceeded" are the same. Longer text is no word
 // and comes back as it is.
 func Fold(b []byte, buf *[MaxWord]byte) []byte {
@@ -73,7 +73,7 @@ func Fold(b []byte, buf *[MaxWord]byte) []byte {
 	return buf[:n]
 }
 
-// record holds the known fields of one record while it is read.
+// Record holds the known fields of one record while it is read.
 type Record struct {
 	Has        uint64 // a bit for each role whose key is there, be it with null
 	values     [Roles]Value
@@ -82,7 +82,7 @@ type Record struct {
 
 func (r *Record) Reset() { r.Has, r.Duplicates = 0, 0 }
 
-// get returns the value for a role; an absent one is empty.
+// Get returns the value for a role; an absent one is empty.
 func (r *Record) Get(role Role) *Value {
 	if r.Has&(1<<role) == 0 {
 		return &absentValue
@@ -92,7 +92,7 @@ func (r *Record) Get(role Role) *Value {
 
 var absentValue = Value{Use: new(Use)}
 
-// put keeps a value where no better candidate for the role is there yet: null
+// Put keeps a value where no better candidate for the role is there yet: null
 // and "" give way to any other, but an empty hop stands for itself. The same key
 // twice: the last one counts, as in encoding/json.
 func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
@@ -115,7 +115,7 @@ func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
 	r.values[u.Role] = Value{raw, kind, u, key}
 }
 
-// known reports whether the record has a value for each of the roles.
+// Known reports whether the record has a value for each of the roles.
 func (r *Record) Known(all ...Role) bool {
 	for _, role := range all {
 		if r.Get(role).Empty() {
@@ -125,7 +125,7 @@ func (r *Record) Known(all ...Role) bool {
 	return true
 }
 
-// keyInfo is what is known of one key as written.
+// Key is what is known of one key as written.
 type Key struct {
 	Path  string // dotted
 	Uses  []Use
@@ -133,7 +133,7 @@ type Key struct {
 	next  *Key // the key that followed it when it was last read
 }
 
-// keyCache remembers the keys seen, so that a key costs one look-up without an
+// Keys remembers the keys seen, so that a key costs one look-up without an
 // allocation, and mostly not even that: the lines of a log have their keys in
 // the same order. Hostile input with ever new keys must not fill the memory, so
 // it stops remembering at a limit.
@@ -148,10 +148,10 @@ const MaxCachedKeys = 4096
 
 func NewKeys(t *Table) Keys { return Keys{table: t, Seen: map[string]*Key{}} }
 
-// rewind starts a record.
+// Rewind starts a record.
 func (c *Keys) Rewind() { c.last = &c.first }
 
-// get returns what is known of the next key of a record.
+// Next returns what is known of the next key of a record.
 func (c *Keys) Next(path []byte) *Key {
 	k := c.last.next
 	if k == nil || k.Path != string(path) {

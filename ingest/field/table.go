@@ -7,7 +7,7 @@ import (
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
-// table knows which key of a record means what. It is read-only once made and
+// Table knows which key of a record means what. It is read-only once made and
 // may be shared.
 type Table struct {
 	// known maps a lower-case key to its uses, exact maps a key as the user or a
@@ -22,7 +22,7 @@ func NewTable() *Table {
 	return &Table{known: map[string][]Use{}, exact: map[string][]Use{}, parents: map[string]bool{}}
 }
 
-// use is one meaning of a key: rank orders the candidates of a role, 0 best.
+// Use is one meaning of a key: rank orders the candidates of a role, 0 best.
 type Use struct {
 	Role  Role
 	Rank  uint16
@@ -31,10 +31,10 @@ type Use struct {
 	Match string // the only value that counts, for Condition
 }
 
-// addExact adds a meaning of a key that must be written just so.
+// AddExact adds a meaning of a key that must be written just so.
 func (t *Table) AddExact(key string, u Use) { t.add(t.exact, key, u) }
 
-// addKnown adds a meaning of a lower-case key that may be written in any case.
+// AddKnown adds a meaning of a lower-case key that may be written in any case.
 func (t *Table) AddKnown(key string, u Use) { t.add(t.known, key, u) }
 
 func (t *Table) add(to map[string][]Use, key string, u Use) {
@@ -46,7 +46,7 @@ func (t *Table) add(to map[string][]Use, key string, u Use) {
 	}
 }
 
-// look returns the meanings of a key, which is a dotted path for nested ones.
+// Look returns the meanings of a key, which is a dotted path for nested ones.
 func (t *Table) Look(key string) []Use {
 	return slices.Concat(t.exact[key], t.known[strings.ToLower(key)])
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// format is one kind of input: how to recognise it, where its chunks may end,
+// Format is one kind of input: how to recognise it, where its chunks may end,
 // and how a chunk is decoded.
 type Format struct {
 	Name  string
 	Sniff func(head []byte, f *Settings) Sniffed
-	// open prepares a file: it consumes what stands before the records and
+	// Open prepares a file: it consumes what stands before the records and
 	// returns what cuts the rest into chunks.
 	Open       func(f *File, fields *Settings) (Chunker, error)
 	NewDecoder func(*Settings, spans.Columns) Decoder
-	// binary tells that there are no lines, and that no byte is white space.
+	// Binary tells that there are no lines, and that no byte is white space.
 	Binary bool
 }
 
-// chunker cuts a file into chunks of whole records.
+// Chunker cuts a file into chunks of whole records.
 type Chunker interface {
 	// Next returns the next chunk, io.EOF after the last one.
 	Next() (*Chunk, error)
@@ -28,26 +28,26 @@ type Chunker interface {
 	Count() int
 }
 
-// decoder decodes the chunks of one format. It hands each attempt to the sink.
+// Decoder decodes the chunks of one format. It hands each attempt to the sink.
 type Decoder interface {
 	Decode(c *Chunk, t *Tally, s Sink)
 }
 
-// sink takes what a decoder reads. What the arguments point to is valid only
+// Sink takes what a decoder reads. What the arguments point to is valid only
 // during the call.
 type Sink interface {
-	// attempt takes a line of a hop log; instance and stratum are nil for none.
+	// Attempt takes a line of a hop log; instance and stratum are nil for none.
 	Attempt(row *spans.Row, hop, instance, stratum []byte)
-	// span takes a span. Its hop is called name or, where that is nil, after the
+	// Span takes a span. Its hop is called name or, where that is nil, after the
 	// service and the operation.
 	Span(row *spans.Row, name, service, operation []byte, kind spans.Kind)
-	// host, stratum and peer return the index of a name, for rows of spans.
+	// Host, stratum and peer return the index of a name, for rows of spans.
 	Host(name []byte) int32
 	Stratum(name []byte) int32
 	Peer(name []byte) int32
 }
 
-// sniffed is what a look at the head of a file told about one format.
+// Sniffed is what a look at the head of a file told about one format.
 type Sniffed struct {
 	Mine     bool
 	Why      string        // why not

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// splitter cuts a stream into chunks that end at a newline. CSV has newlines
+// Splitter cuts a stream into chunks that end at a newline. CSV has newlines
 // inside quotes; boundary knows.
 type Splitter struct {
 	R    io.Reader
@@ -39,7 +39,7 @@ func (s *Splitter) Skip(lines, bytes int64) {
 // Count returns how many chunks there were so far.
 func (s *Splitter) Count() int { return s.seq }
 
-// lastNewline is the boundary of formats whose records are lines.
+// LastNewline is the boundary of formats whose records are lines.
 func LastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 
 // Next returns the next chunk, io.EOF after the last one. A stream that breaks

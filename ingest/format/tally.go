@@ -48,10 +48,10 @@ const (
 	BasisEnd   uint8 = 1 << 1
 )
 
-// unitBit is the bit of a fixed unit: 1, 2, 4 or 8.
+// UnitBit is the bit of a fixed unit: 1, 2, 4 or 8.
 func UnitBit(u moment.Unit) uint8 { return 1 << (u / 3) }
 
-// reject counts a record that could not be used.
+// Reject counts a record that could not be used.
 func (t *Tally) Reject(line, offset int64, f *Fault) {
 	t.Records++
 	t.Rejected++
@@ -70,7 +70,7 @@ func (t *Tally) SkipBlank() {
 	t.Blank++
 }
 
-// accept counts a record and remembers the keys of the first.
+// AcceptRecord counts a record and remembers the keys of the first.
 func (t *Tally) AcceptRecord(rec *field.Record) {
 	t.Records++
 	t.Accepted++
@@ -85,7 +85,7 @@ func (t *Tally) AcceptRecord(rec *field.Record) {
 	}
 }
 
-// acceptSpan counts a span.
+// Accept counts a span.
 func (t *Tally) Accept() {
 	t.Records++
 	t.Accepted++

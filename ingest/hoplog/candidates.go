@@ -57,7 +57,7 @@ type lineKeys struct {
 	field.Config
 }
 
-// newLineTable builds the table of the keys of hop logs.
+// NewTable builds the table of the keys of hop logs.
 func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	k := lineKeys{field.NewTable(), c}
 	for role, keys := range candidates {

@@ -5,7 +5,7 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// hopLogFormats are the formats of hop logs, in the order in which they are tried.
+// Formats are the formats of hop logs, in the order in which they are tried.
 func Formats() []*format.Format {
 	return []*format.Format{
 		{

@@ -9,7 +9,7 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// verdict is how an attempt ended, by one piece of evidence or by all; rule
+// Verdict is how an attempt ended, by one piece of evidence or by all; rule
 // names what made it truncated.
 type Verdict struct {
 	Outcome spans.Outcome
@@ -29,7 +29,7 @@ func truncatedBy(by spans.CutBy, rule string) Verdict {
 
 func failed(kind spans.Failure) Verdict { return Verdict{Outcome: spans.Failed, Failure: kind} }
 
-// timeoutMark reads the key "timeout" where it is yes or no and not a time.
+// TimeoutMark reads the key "timeout" where it is yes or no and not a time.
 func TimeoutMark(r *field.Record) (yes, isMark bool) {
 	v := r.Get(field.Timeout)
 	if v.Empty() {
@@ -171,7 +171,7 @@ func byWord(b []byte) Verdict {
 	return failed(spans.OtherFailure)
 }
 
-// containsFold reports whether word, in lower-case ASCII, is in b in any case.
+// ContainsFold reports whether word, in lower-case ASCII, is in b in any case.
 func ContainsFold(b []byte, word string) bool {
 	for i := 0; i+len(word) <= len(b); i++ {
 		if b[i]|0x20 == word[0] && bytes.EqualFold(b[i:i+len(word)], []byte(word)) {

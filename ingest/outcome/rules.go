@@ -59,14 +59,14 @@ var Rules = [...]Rule{
 	{RuleSibling, "same parent and hop, starts after an earlier one was cut or failed; not on server spans", "a retry", true},
 }
 
-// RuleConfig is what the user says of the rules.
+// Config is what the user says of the rules.
 type Config struct {
 	MatchMessages bool
 	TruncatedIf   []string // KEY=VALUE
 	Not           []string // names of rules that do not count
 }
 
-// ruleSet is the rules of a run; read-only once made.
+// Set is the rules of a run; read-only once made.
 type Set struct {
 	off        map[string]bool
 	conditions []condition
@@ -75,7 +75,7 @@ type Set struct {
 // condition is one --truncated-if.
 type condition struct{ key, value string }
 
-// newRuleSet checks the user's settings.
+// NewSet checks the user's settings.
 func NewSet(c Config) (*Set, error) {
 	r := &Set{off: map[string]bool{}}
 	for _, rule := range Rules {
@@ -101,7 +101,7 @@ func NewSet(c Config) (*Set, error) {
 // On reports whether a rule counts.
 func (r *Set) On(name string) bool { return !r.off[name] }
 
-// addConditions makes the keys of --truncated-if known; only the value asked
+// AddConditions makes the keys of --truncated-if known; only the value asked
 // for counts.
 func (s *Set) AddConditions(t *field.Table) {
 	for _, c := range s.conditions {
@@ -109,7 +109,7 @@ func (s *Set) AddConditions(t *field.Table) {
 	}
 }
 
-// evidence lists the roles that say how an attempt ended, strongest first, with
+// Evidence lists the roles that say how an attempt ended, strongest first, with
 // how each is read. The strongest piece that says "cut" decides; where none
 // does, the strongest that says "failed".
 var Evidence = [...]struct {
@@ -127,12 +127,12 @@ var Evidence = [...]struct {
 	{field.Error, readError},
 }
 
-// evidenceRoles are the roles whose presence says that the source tells how
+// EvidenceRoles are the roles whose presence says that the source tells how
 // attempts end.
 const EvidenceRoles = 1<<field.TruncatedMark | 1<<field.GRPCStatus | 1<<field.HTTPStatus | 1<<field.ErrorType | 1<<field.Status | 1<<field.OutcomeWord | 1<<field.Error |
 	1<<field.Condition | 1<<field.ResponseFlags | 1<<field.ResponseDetails
 
-// judge says how the attempt of a record ended; marked is false where the
+// Judge says how the attempt of a record ended; marked is false where the
 // record says nothing of it. ok is false for a mark that is neither yes nor no.
 func (s *Set) Judge(r *field.Record, kind spans.Kind) (v Verdict, marked, ok bool) {
 	isCut, readable := r.Get(field.TruncatedMark).Yes()
@@ -211,7 +211,7 @@ func byMessage(r *field.Record, kind spans.Kind, otherwise Verdict) Verdict {
 	return otherwise
 }
 
-// speaksOfTimeout spots error messages about timeouts. A message is a weak mark
+// SpeaksOfTimeout spots error messages about timeouts. A message is a weak mark
 // ("timeout=30s" in a dump of settings matches too), so it counts only where the
 // user says so.
 func SpeaksOfTimeout(raw []byte) bool {
@@ -254,7 +254,7 @@ func readDetails(v *field.Value) Verdict {
 	return Completed
 }
 
-// retry reports whether the source itself says that the attempt is a retry.
+// Retry reports whether the source itself says that the attempt is a retry.
 func (s *Set) Retry(r *field.Record) bool {
 	if yes, ok := r.Get(field.RetryMark).Yes(); ok && yes && s.On(RuleRetryMark) {
 		return true

@@ -36,7 +36,7 @@ var tagCandidates = map[field.Role][]string{
 		peerAddress, "peer.hostname", "net.peer.name", "server.address"},
 }
 
-// newTagTable builds the table of the tags of spans.
+// NewTable builds the table of the tags of spans.
 func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	t := field.NewTable()
 	for role, keys := range tagCandidates {

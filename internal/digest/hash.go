@@ -10,7 +10,7 @@ const (
 	B = 0xd6e8feb86659fd93
 )
 
-// hash64 reads b eight bytes at a time.
+// Sum reads b eight bytes at a time.
 func Sum(seed uint64, b []byte) uint64 {
 	h := seed ^ uint64(len(b))*A
 	for ; len(b) >= 8; b = b[8:] {
@@ -26,7 +26,7 @@ func Fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// hashRun goes on with a hash of runs of bytes as if they were one.
+// Run goes on with a hash of runs of bytes as if they were one.
 func Run(h uint64, b []byte) uint64 {
 	for _, c := range b {
 		h = (h ^ uint64(c)) * 0x100000001b3 // FNV-1a: the runs may be cut anywhere

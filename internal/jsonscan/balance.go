@@ -1,6 +1,6 @@
 package jsonscan
 
-// balance finds the end of a JSON object or array by its brackets alone, in as
+// Balance finds the end of a JSON object or array by its brackets alone, in as
 // many pieces as the bytes come in. It does not check the grammar: that is the
 // decoder's part, which can then reject one element and go on with the next.
 type Balance struct {
@@ -10,7 +10,7 @@ type Balance struct {
 	begun  bool // of a string: its first quote was read
 }
 
-// scan reads on in b and returns how many bytes belong to the value; done tells
+// Scan reads on in b and returns how many bytes belong to the value; done tells
 // that its last bracket is among them.
 func (s *Balance) Scan(b []byte) (n int, done bool) {
 	i, plain := 0, 0
@@ -77,7 +77,7 @@ const (
 // bracket marks the bytes that structure JSON.
 var bracket = [256]uint8{'"': quote, '{': opening, '[': opening, '}': closingBracket, ']': closingBracket}
 
-// balanced returns the length of the object or array at the start of b, 0 if it
+// Balanced returns the length of the object or array at the start of b, 0 if it
 // does not end in b.
 func Balanced(b []byte) int {
 	var s Balance
@@ -87,7 +87,7 @@ func Balanced(b []byte) int {
 	return 0
 }
 
-// scanString is scan for a string, from its first quote on.
+// ScanString is scan for a string, from its first quote on.
 func (s *Balance) ScanString(b []byte) (n int, done bool) {
 	if !s.begun && len(b) > 0 {
 		s.begun, s.quoted, n = true, true, 1
@@ -98,7 +98,7 @@ func (s *Balance) ScanString(b []byte) (n int, done bool) {
 	return n, s.begun && !s.quoted
 }
 
-// stringEnd returns the length of the string at the start of b, 0 if it does not
+// StringEnd returns the length of the string at the start of b, 0 if it does not
 // end there.
 func StringEnd(b []byte) int {
 	var s Balance
@@ -108,7 +108,7 @@ func StringEnd(b []byte) int {
 	return 0
 }
 
-// scanScalar finds the end of a number, a literal or any other run of bytes that
+// ScanScalar finds the end of a number, a literal or any other run of bytes that
 // mean nothing in JSON's structure.
 func ScanScalar(b []byte) (n int, done bool) {
 	for n < len(b) && !structural[b[n]] {

@@ -7,10 +7,10 @@ import (
 	"math/bits"
 )
 
-// maxDepth is the nesting that encoding/json accepts too.
+// MaxDepth is the nesting that encoding/json accepts too.
 const MaxDepth = 10000
 
-// syntaxError is a fault at a byte of the record, counted from 0.
+// SyntaxError is a fault at a byte of the record, counted from 0.
 type SyntaxError struct {
 	At   int
 	what string
@@ -18,7 +18,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.At+1) }
 
-// jsonScanner reads JSON in one pass over the bytes. It accepts exactly what
+// Scanner reads JSON in one pass over the bytes. It accepts exactly what
 // encoding/json accepts.
 type Scanner struct {
 	B     []byte
@@ -28,7 +28,7 @@ type Scanner struct {
 
 func (s *Scanner) Fault(what string) error { return &SyntaxError{s.I, what} }
 
-// peek returns the next byte, 0 at the end: no token starts with it.
+// Peek returns the next byte, 0 at the end: no token starts with it.
 func (s *Scanner) Peek() byte {
 	if s.I < len(s.B) {
 		return s.B[s.I]
@@ -53,7 +53,7 @@ func (s *Scanner) close() error {
 	return nil
 }
 
-// any reads a value of any kind.
+// Any reads a value of any kind.
 func (s *Scanner) Any() (Kind, []byte, error) {
 	from := s.I
 	switch c := s.Peek(); {
@@ -76,7 +76,7 @@ func (s *Scanner) Any() (Kind, []byte, error) {
 
 var TrueText, FalseText = []byte("true"), []byte("false")
 
-// skip reads any value.
+// Skip reads any value.
 func (s *Scanner) Skip() error {
 	switch c := s.Peek(); {
 	case c == '"':
@@ -197,7 +197,7 @@ func (s *Scanner) quoted() (escaped bool, err error) {
 	return false, s.Fault("string without an end")
 }
 
-// plainRun is how many bytes come before the first that ends the plain run of a
+// UnescapedRun is how many bytes come before the first that ends the plain run of a
 // string: a quote, a backslash or a control character. It looks at eight bytes at
 // a time: strings are mostly short, and there are many.
 func UnescapedRun(b []byte) (n int) {
@@ -212,7 +212,7 @@ func UnescapedRun(b []byte) (n int) {
 	return n
 }
 
-// notPlain sets the top bit of those of eight bytes that end a plain run. x-1
+// EndsUnescaped sets the top bit of those of eight bytes that end a plain run. x-1
 // borrows from the top bit of exactly those bytes that are 0, and of bytes above
 // such a one, so the lowest hit is always a true one. A quote, 0x22, with its
 // second bit turned over is 0x20, and control characters stay below that: one
@@ -222,7 +222,7 @@ func EndsUnescaped(word uint64) uint64 {
 	return QuoteOrControl(word) | (slashes-LowBits)&^slashes&HighBits
 }
 
-// quoteOrControl sets the top bit of quotes and control characters, as notPlain.
+// QuoteOrControl sets the top bit of quotes and control characters, as notPlain.
 func QuoteOrControl(word uint64) uint64 {
 	turned := word ^ LowBits*2
 	return (turned - LowBits*0x21) &^ turned & HighBits

@@ -1,6 +1,6 @@
 package jsonscan
 
-// valueKind is what a value was written as. CSV cells are text.
+// Kind is what a value was written as. CSV cells are text.
 type Kind uint8
 
 const (
@@ -13,8 +13,8 @@ const (
 	Composite // an object or an array
 )
 
-// blanks are white space in JSON.
+// Blanks are white space in JSON.
 const Blanks = " \t\r\n"
 
-// white reports whether c is white space in JSON.
+// White reports whether c is white space in JSON.
 func White(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }

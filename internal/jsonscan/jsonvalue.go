@@ -4,13 +4,13 @@ import "bytes"
 
 // The scanner as a pull parser, for formats whose records are trees.
 
-// at starts the scanner at the first value of b.
+// At starts the scanner at the first value of b.
 func (s *Scanner) At(b []byte) {
 	s.B, s.I, s.Depth = b, 0, 0
 	s.Space()
 }
 
-// end is the place reached, 0 after a fault.
+// End is the place reached, 0 after a fault.
 func (s *Scanner) End(err error) int {
 	if err != nil {
 		return 0
@@ -18,7 +18,7 @@ func (s *Scanner) End(err error) int {
 	return s.I
 }
 
-// members calls each with the name of every member of the object that starts
+// Members calls each with the name of every member of the object that starts
 // here; each must read the value. The name is valid only until then.
 func (s *Scanner) Members(each func(name []byte) error) error {
 	if s.Peek() != '{' {
@@ -33,7 +33,7 @@ func (s *Scanner) Members(each func(name []byte) error) error {
 	})
 }
 
-// list calls each at every item of the object or array that starts here.
+// List calls each at every item of the object or array that starts here.
 func (s *Scanner) List(closing byte, otherwise string, each func() error) error {
 	if s.Depth++; s.Depth > MaxDepth {
 		return s.Fault("nested too deep")
@@ -60,7 +60,7 @@ func (s *Scanner) List(closing byte, otherwise string, each func() error) error 
 	}
 }
 
-// name reads a member's name and its colon.
+// Name reads a member's name and its colon.
 func (s *Scanner) Name() ([]byte, error) {
 	if s.Peek() != '"' {
 		return nil, s.Fault("expected a key")
@@ -78,7 +78,7 @@ func (s *Scanner) Name() ([]byte, error) {
 	return name, nil
 }
 
-// elements calls each at every element of the array that starts here; each must
+// Elements calls each at every element of the array that starts here; each must
 // read it. Any other value is an empty array.
 func (s *Scanner) Elements(each func() error) error {
 	if s.Peek() != '[' {
@@ -87,7 +87,7 @@ func (s *Scanner) Elements(each func() error) error {
 	return s.List(']', "expected , or ]", each)
 }
 
-// eachObject calls each with the members of every object in the array that
+// EachObject calls each with the members of every object in the array that
 // starts here.
 func (s *Scanner) EachObject(each func(name []byte) error) error {
 	return s.Elements(func() error {
@@ -98,7 +98,7 @@ func (s *Scanner) EachObject(each func(name []byte) error) error {
 	})
 }
 
-// block passes an object or array by its brackets alone and returns its bytes:
+// Block passes an object or array by its brackets alone and returns its bytes:
 // what is wrong inside is then the fault of a part, not of the whole.
 func (s *Scanner) Block() ([]byte, error) {
 	from := s.I
@@ -114,7 +114,7 @@ func (s *Scanner) Block() ([]byte, error) {
 	return s.B[from:s.I], nil
 }
 
-// scalar reads a value of any kind; an object or an array is passed over and
+// Scalar reads a value of any kind; an object or an array is passed over and
 // absent.
 func (s *Scanner) Scalar() (Kind, []byte, error) {
 	kind, raw, err := s.Any()
@@ -124,7 +124,7 @@ func (s *Scanner) Scalar() (Kind, []byte, error) {
 	return kind, raw, err
 }
 
-// unquoted takes quotes and escapes off a string that was found by brackets.
+// Unquoted takes quotes and escapes off a string that was found by brackets.
 func Unquoted(quoted []byte) []byte {
 	return unquote(quoted, bytes.IndexByte(quoted, '\\') >= 0)
 }

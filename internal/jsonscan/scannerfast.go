@@ -3,7 +3,7 @@ package jsonscan
 // What is mostly next can be compared rather than read: each of these reads only
 // what is as expected, and else stays where it is.
 
-// pass moves past text, if that is what comes next.
+// Pass moves past text, if that is what comes next.
 func (s *Scanner) Pass(text string) bool {
 	if len(s.B)-s.I < len(text) || string(s.B[s.I:s.I+len(text)]) != text {
 		return false
@@ -12,13 +12,13 @@ func (s *Scanner) Pass(text string) bool {
 	return true
 }
 
-// tight calls each at every item up to closing, with nothing but commas between
+// Tight calls each at every item up to closing, with nothing but commas between
 // them; false where each says so or anything else stands there.
 func (s *Scanner) Tight(closing string, each func() bool) bool {
 	return s.Pass(closing) || each() && s.Further(closing, each)
 }
 
-// further is tight after an item.
+// Further is tight after an item.
 func (s *Scanner) Further(closing string, each func() bool) bool {
 	for !s.Pass(closing) {
 		if !s.Pass(`,`) || !each() {
@@ -28,7 +28,7 @@ func (s *Scanner) Further(closing string, each func() bool) bool {
 	return true
 }
 
-// plain reads a string without escapes; else it stays where it is.
+// Unescaped reads a string without escapes; else it stays where it is.
 func (s *Scanner) Unescaped() (raw []byte, ok bool) {
 	if s.Peek() != '"' {
 		return nil, false
@@ -42,7 +42,7 @@ func (s *Scanner) Unescaped() (raw []byte, ok bool) {
 	return s.B[from:end], true
 }
 
-// whole reads an integer without a sign that stands before a comma or a bracket;
+// Whole reads an integer without a sign that stands before a comma or a bracket;
 // else it stays where it is.
 func (s *Scanner) Whole() (raw []byte, ok bool) {
 	from, i := s.I, s.I
@@ -56,7 +56,7 @@ func (s *Scanner) Whole() (raw []byte, ok bool) {
 	return s.B[from:i], true
 }
 
-// plainAfter reads a string without escapes after a key.
+// UnescapedAfter reads a string without escapes after a key.
 func (s *Scanner) UnescapedAfter(key string, to *[]byte) (ok bool) {
 	if s.Pass(key) {
 		*to, ok = s.Unescaped()

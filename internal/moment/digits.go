@@ -5,10 +5,10 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// eight returns the eight bytes at the start of b, the first one lowest.
+// Eight returns the eight bytes at the start of b, the first one lowest.
 func Eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// plainDigits is the value of up to 19 digits.
+// Digits is the value of up to 19 digits.
 func Digits(b []byte) (v uint64, ok bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false

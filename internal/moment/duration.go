@@ -49,7 +49,7 @@ func (u Unit) String() string {
 	return ""
 }
 
-// length is a duration that was read: exact nanoseconds where nothing finer was
+// Length is a duration that was read: exact nanoseconds where nothing finer was
 // written, and the power of ten of the last digit written.
 type Length struct {
 	NS         int64
@@ -58,7 +58,7 @@ type Length struct {
 	Own        bool // the value stated its unit
 }
 
-// parseDuration reads a duration: a number in the given unit, or text with its
+// ParseDuration reads a duration: a number in the given unit, or text with its
 // own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
 // errNoUnit: it is never guessed from its size.
 func ParseDuration(b []byte, unit Unit) (Length, error) {
@@ -76,7 +76,7 @@ func ParseDuration(b []byte, unit Unit) (Length, error) {
 	return parseUnits(b)
 }
 
-// shortNumber is the short way for a few plain digits with or without a point, by
+// fastNumber is the short way for a few plain digits with or without a point, by
 // far the most common: they fit and are not finer than a nanosecond.
 func fastNumber(b []byte, unit Unit) (Length, bool) {
 	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {
@@ -103,7 +103,7 @@ func fastNumber(b []byte, unit Unit) (Length, bool) {
 	return Length{NS: v * int64(Pow10[digits]), Resolution: uint8(digits)}, true
 }
 
-// wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
+// Wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
 // only be a negative number that was cast.
 const Wrapped = 1 << 63
 

@@ -9,14 +9,14 @@ import (
 
 var errNotTime = errors.New("not a time")
 
-// moment is a point in time: nanoseconds since the Unix epoch, and the power of
+// Instant is a point in time: nanoseconds since the Unix epoch, and the power of
 // ten of the last digit written.
 type Instant struct {
 	NS         int64
 	Resolution uint8
 }
 
-// parseMoment reads RFC 3339 text, or a number in the given unit. An epoch
+// ParseInstant reads RFC 3339 text, or a number in the given unit. An epoch
 // number without a unit is told from its size, which for any date from 2001 to
 // 2286 is unambiguous; anything smaller is errNoUnit.
 func ParseInstant(b []byte, unit Unit) (Instant, error) {
@@ -61,7 +61,7 @@ func epochUnit(d Decimal) Unit {
 	return NoUnitGiven
 }
 
-// plainEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
+// FastEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
 // decimals where it is of seconds; ok is false for any other, and for one whose unit
 // is not known.
 func FastEpoch(b []byte, unit Unit) (ns int64, ok bool) {
@@ -196,7 +196,7 @@ func (c *clock) zone() time.Duration {
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }
 
-// day is the date that was read last, in UTC, and the minute: the lines of a log
+// Day is the date that was read last, in UTC, and the minute: the lines of a log
 // mostly have the same ones.
 type Day struct {
 	date string // of ten bytes, "" for none
@@ -208,7 +208,7 @@ type Day struct {
 
 const dayNS = 24 * int64(time.Hour)
 
-// remember takes the date from a time that parseMoment read.
+// Remember takes the date from a time that parseMoment read.
 func (d *Day) Remember(b []byte, ns int64) {
 	if len(b) >= len("2006-01-02T15:04:05Z") && b[4] == '-' && b[10] == 'T' && b[len(b)-1] == 'Z' {
 		sinceMidnight := (ns%dayNS + dayNS) % dayNS
@@ -216,7 +216,7 @@ func (d *Day) Remember(b []byte, ns int64) {
 	}
 }
 
-// moment reads a time of the same date, as RFC 3339 writes it with the zone Z; ok
+// Instant reads a time of the same date, as RFC 3339 writes it with the zone Z; ok
 // is false for any other.
 func (d *Day) Instant(b []byte) (ns int64, ok bool) {
 	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' || b[len(b)-1] != 'Z' {

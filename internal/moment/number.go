@@ -15,7 +15,7 @@ var (
 	ErrNoUnit    = errors.New("no unit")
 )
 
-// decimal is ±mantissa × 10^exponent. Digits that do not fit are dropped; what
+// Decimal is ±mantissa × 10^exponent. Digits that do not fit are dropped; what
 // rounding needs to know of them is remembered.
 type Decimal struct {
 	Negative bool
@@ -38,7 +38,7 @@ const (
 // digits, so that anything beyond it is zero or too large in any unit.
 const maxExponent = 1 << 27
 
-// parseDecimal reads a decimal number, the whole of b: sign, digits, point,
+// ParseDecimal reads a decimal number, the whole of b: sign, digits, point,
 // exponent, as JSON writes them, and also "+1", ".5" and "1.".
 func ParseDecimal(b []byte) (Decimal, error) {
 	d, n, err := scanDecimal(b)
@@ -122,7 +122,7 @@ func (d *Decimal) scanExponent(b []byte, i int) int {
 	return j
 }
 
-// nanoseconds is d × 10^digits, the unit's power of ten over a nanosecond. What
+// Nanoseconds is d × 10^digits, the unit's power of ten over a nanosecond. What
 // is finer than a nanosecond is rounded half up, and exact is then false.
 func (d Decimal) Nanoseconds(digits int) (ns int64, exact bool, err error) {
 	return d.scale(1, digits)
