@@ -18,54 +18,16 @@ import (
 // the scanner.
 type layout struct {
 	slots []slot
-	tail  phrase // after the last value, with the newline
-	plain *plain // nil where the record is needed
+	tail  jsonscan.Phrase // after the last value, with the newline
+	plain *plain          // nil where the record is needed
 }
 
 // slot is a value and the text before it, from the end of the value before.
 type slot struct {
-	before phrase
+	before jsonscan.Phrase
 	key    *field.Key
 	kind   jsonscan.Kind // boolFalse for both
 	depth  int           // objects that are open around it
-}
-
-// slack is how many bytes must follow a place in a line to look at it.
-const slack = 24
-
-// phrase is fixed text. Up to slack bytes are compared as words.
-type phrase struct {
-	words, masks [slack / 8]uint64
-	n            int
-	long         []byte // the text, where it is longer
-}
-
-func newPhrase(b []byte) phrase {
-	p := phrase{n: len(b)}
-	if len(b) > slack {
-		p.long = bytes.Clone(b)
-		return p
-	}
-	var padded, mask [slack]byte
-	copy(padded[:], b)
-	for i := range b {
-		mask[i] = 0xff
-	}
-	for i := range p.words {
-		p.words[i] = binary.LittleEndian.Uint64(padded[8*i:])
-		p.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
-	}
-	return p
-}
-
-// starts reports whether b, of slack bytes or more, starts with the phrase.
-func (p *phrase) starts(b []byte) bool {
-	if p.long != nil {
-		return bytes.HasPrefix(b, p.long)
-	}
-	_ = b[slack-1]
-	differs := (binary.LittleEndian.Uint64(b)^p.words[0])&p.masks[0] | (binary.LittleEndian.Uint64(b[8:])^p.words[1])&p.masks[1]
-	return differs == 0 && (p.n <= 16 || (binary.LittleEndian.Uint64(b[16:])^p.words[2])&p.masks[2] == 0)
 }
 
 // layouts are the last few that a log's lines had.
@@ -129,7 +91,7 @@ func (d *ndjson) layoutOf(line []byte) *layout {
 	for i := range l.slots {
 		keys[i] = l.slots[i].key
 	}
-	return &layout{l.slots, newPhrase(line[l.from:]), d.newPlain(keys, timeBasis(d.fields, &d.rec))}
+	return &layout{l.slots, jsonscan.NewPhrase(line[l.from:]), d.newPlain(keys, timeBasis(d.fields, &d.rec))}
 }
 
 // learner goes over a line and notes its values. Objects that may hold known keys
@@ -163,7 +125,7 @@ func (l *learner) value(key *field.Key) error {
 	if len(l.slots) == mostSlots {
 		return errTooMany
 	}
-	before := newPhrase(l.line[l.from:l.s.I])
+	before := jsonscan.NewPhrase(l.line[l.from:l.s.I])
 	kind, _, err := l.s.Any()
 	if kind == jsonscan.True {
 		kind = jsonscan.False
@@ -209,17 +171,17 @@ func (l *layout) read(s *recordScanner, p *plain, b []byte) int {
 	i := 0
 	for k := range l.slots {
 		at := &l.slots[k]
-		if i+slack+len(at.before.long) >= len(b) || !at.before.starts(b[i:]) {
+		if i+jsonscan.Slack+len(at.before.Long) >= len(b) || !at.before.Starts(b[i:]) {
 			return 0
 		}
-		if i = at.value(s, p, k, b, i+at.before.n); i == 0 {
+		if i = at.value(s, p, k, b, i+at.before.N); i == 0 {
 			return 0
 		}
 	}
-	if i+slack+len(l.tail.long) >= len(b) || !l.tail.starts(b[i:]) || p != nil && !p.done() {
+	if i+jsonscan.Slack+len(l.tail.Long) >= len(b) || !l.tail.Starts(b[i:]) || p != nil && !p.done() {
 		return 0
 	}
-	return i + l.tail.n
+	return i + l.tail.N
 }
 
 // value reads the value of slot k at b[i:] and returns where it ends, 0 where

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -50,7 +51,7 @@ func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 			t.Reject(line, offset, bad)
 		case hop != nil:
 			d.row.Line, d.row.Offset = line, offset
-			tried := t.Fields != nil && len(data) > slack
+			tried := t.Fields != nil && len(data) > jsonscan.Slack
 			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
 			if tried {
 				d.layouts.miss(d, raw)

@@ -14,20 +14,6 @@ import (
 // is not as expected is left to the general reader, which goes on at the same
 // byte and so decides alone what is right and what is wrong.
 
-// Keys as the eight bytes after their first quote.
-const (
-	keyTraceID    = 't' | 'r'<<8 | 'a'<<16 | 'c'<<24 | 'e'<<32 | 'I'<<40 | 'D'<<48 | '"'<<56
-	keySpanID     = 's' | 'p'<<8 | 'a'<<16 | 'n'<<24 | 'I'<<32 | 'D'<<40 | '"'<<48 | ':'<<56
-	keyOperation  = 'o' | 'p'<<8 | 'e'<<16 | 'r'<<24 | 'a'<<32 | 't'<<40 | 'i'<<48 | 'o'<<56
-	keyReferences = 'r' | 'e'<<8 | 'f'<<16 | 'e'<<24 | 'r'<<32 | 'e'<<40 | 'n'<<48 | 'c'<<56
-	keyStartTime  = 's' | 't'<<8 | 'a'<<16 | 'r'<<24 | 't'<<32 | 'T'<<40 | 'i'<<48 | 'm'<<56
-	keyDuration   = 'd' | 'u'<<8 | 'r'<<16 | 'a'<<24 | 't'<<32 | 'i'<<40 | 'o'<<48 | 'n'<<56
-	keyTags       = 't' | 'a'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | '{'<<56
-	keyNoLogs     = 'l' | 'o'<<8 | 'g'<<16 | 's'<<24 | '"'<<32 | ':'<<40 | '['<<48 | ']'<<56
-	keyProcessID  = 'p' | 'r'<<8 | 'o'<<16 | 'c'<<24 | 'e'<<32 | 's'<<40 | 's'<<48 | 'I'<<56
-	keyWarnings   = 'w' | 'a'<<8 | 'r'<<16 | 'n'<<24 | 'i'<<32 | 'n'<<40 | 'g'<<48 | 's'<<56
-)
-
 // plainTime is parseTime for whole numbers that need neither rounding nor care.
 func plainTime(v *field.Value) (moment.Length, bool) {
 	n, ok := moment.Digits(v.Raw)

@@ -16,36 +16,11 @@ import (
 
 // TestShortcutsAreTaken: a shortcut that is never taken changes nothing either.
 func TestShortcutsAreTaken(t *testing.T) {
-	j := newJaegerReader(&spanReader{})
 	rules, err := outcome.NewSet(outcome.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := newDecoder(&format.Settings{Rules: rules, Tags: NewTable(field.Config{}, rules)})
-	for _, c := range []struct {
-		what string
-		in   string
-		want bool
-	}{
-		{"trace id", `"traceID":"ff4ae39f6bb44fb9",` + strings.Repeat(" ", shortest), true},
-		{"span id", `"spanID":"1a3d1e601c115a0b",` + strings.Repeat(" ", shortest), true},
-		{"operation", `"operationName":"GET /a",` + strings.Repeat(" ", shortest), true},
-		{"an escape", `"operationName":"\u0041",` + strings.Repeat(" ", shortest), false},
-		{"start", `"startTime":1768442400000000,` + strings.Repeat(" ", shortest), true},
-		{"a fraction", `"startTime":17684.5,` + strings.Repeat(" ", shortest), false},
-		{"duration", `"duration":5}` + strings.Repeat(" ", shortest), true},
-		{"a parent", `"references":[{"refType":"CHILD_OF","traceID":"1","spanID":"2"}],` + strings.Repeat(" ", shortest), true},
-		{"a follower", `"references":[{"refType":"FOLLOWS_FROM","traceID":"1","spanID":"2"}],` + strings.Repeat(" ", shortest), false},
-		{"no logs", `"logs":[],` + strings.Repeat(" ", shortest), true},
-		{"process", `"processID":"p1",` + strings.Repeat(" ", shortest), true},
-		{"no warnings", `"warnings":null}` + strings.Repeat(" ", shortest), true},
-		{"another key", `"operation":"GET /a",` + strings.Repeat(" ", shortest), false},
-	} {
-		j.s.At([]byte(c.in))
-		if done, err := j.shortcut(); done != c.want || err != nil {
-			t.Errorf("%s: %v %v", c.what, done, err)
-		}
-	}
 	var tally format.Tally
 	in := []byte(`{"traceID":"7","spans":[` + strings.Repeat(`{"traceID":"7","spanID":"8","operationName":"a","references":[],"startTime":1,"duration":2,"tags":[{"key":"error","type":"bool","value":true}],"logs":[],"processID":"p1","warnings":null},`, 2) +
 		`{"traceID":"7","spanID":"9","operationName":"a","processID":"p1"}],"processes":{"p1":{"serviceName":"b","tags":[]}},"warnings":null}`)

@@ -47,23 +47,18 @@ type jaegerReader struct {
 	isModel bool
 	// isWaiting: the processes are not read yet, and spans wait for them.
 	isWaiting bool
-	// The methods member, spanTag and remembered, made values once.
-	eachMember, eachOfSpan func() error
-	note                   func(key []byte, kind jsonscan.Kind, raw []byte)
+	object    *jsonscan.Object // a span
+	// The methods spanTag and remembered, made values once.
+	eachOfSpan func() error
+	note       func(key []byte, kind jsonscan.Kind, raw []byte)
 }
 
 func newJaegerReader(r *spanReader) *jaegerReader {
 	j := &jaegerReader{spanReader: r, model: modelReader{spanReader: r}}
-	j.eachMember, j.eachOfSpan, j.note = j.member, j.spanTag, r.remembered
+	j.eachOfSpan, j.note = j.spanTag, r.remembered
+	j.object = jsonscan.NewObject(&j.s, j.spanMembers())
+	j.object.General = r.general
 	return j
-}
-
-// members reads the members of a span.
-func (j *jaegerReader) members() error {
-	if j.s.Peek() != '{' {
-		return j.s.Fault("expected an object")
-	}
-	return j.s.List('}', "expected , or }", j.eachMember)
 }
 
 // trace reads a trace object: its processes first, whatever the order, then its
@@ -149,7 +144,7 @@ func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
 	j.has.trace = j.traceID
 	j.isModel = false
 	j.s.At(v.raw)
-	err := j.members()
+	err := j.object.Read()
 	switch {
 	case j.isModel && len(j.has.id) == 0:
 		return j.model.span(v.whole())
@@ -159,53 +154,60 @@ func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
 	return j.s.I, j.finish(v.at)
 }
 
-// field reads one member of a span.
-func (j *jaegerReader) field(name []byte) (err error) {
-	f := &j.has
-	switch string(name) {
-	case "traceID":
-		_, f.trace, err = j.s.Scalar()
-	case "spanID":
-		_, f.id, err = j.s.Scalar()
-	case "parentSpanID":
-		_, f.parent, err = j.s.Scalar()
-	case "operationName":
-		var kind jsonscan.Kind
-		kind, f.operation, err = j.s.Scalar()
-		f.named = kind == jsonscan.Text
-	case "startTime":
-		f.start, err = startMicros.read(&j.s)
-	case "duration":
-		f.duration, err = durationMicros.read(&j.s)
-	case "references":
-		err = j.references()
-	case "tags":
-		err = j.s.Elements(j.eachOfSpan)
-	case "process":
-		if j.isWaiting {
-			return errUnusual
-		}
-		f.process, err = j.process()
-	case "processID":
-		var id []byte
-		if _, id, err = j.s.Scalar(); err == nil {
-			err = j.named(id)
-		}
-	case "traceId", "spanId", "trace_id", "span_id":
+// spanMembers reads the members of a span.
+func (j *jaegerReader) spanMembers() map[string]func() error {
+	s, f := &j.s, &j.has
+	asModel := func() error {
 		j.isModel = true
-		err = j.s.Skip()
-	case "warnings":
-		err = j.s.Elements(func() error {
-			_, text, err := j.s.Scalar()
-			f.adjusted(text)
-			return err
-		})
-	case "logs":
-		err = j.logs()
-	default:
-		err = j.s.Skip()
+		return s.Skip()
+	}
+	return map[string]func() error{
+		"traceID": textInto(s, &f.trace), "spanID": textInto(s, &f.id), "parentSpanID": textInto(s, &f.parent),
+		"traceId": asModel, "trace_id": asModel, "spanId": asModel, "span_id": asModel,
+		"operationName": j.operation, "references": j.references, "processID": j.processID, "process": j.ownProcess,
+		"startTime": startMicros.into(s, &f.start), "duration": durationMicros.into(s, &f.duration),
+		"tags": func() error { return s.Elements(j.eachOfSpan) }, "logs": j.logs, "warnings": j.warnings,
+	}
+}
+
+func (j *jaegerReader) operation() error {
+	if raw, ok := j.s.Unescaped(); ok {
+		j.has.operation, j.has.named = raw, true
+		return nil
+	}
+	kind, raw, err := j.s.Scalar()
+	j.has.operation, j.has.named = raw, kind == jsonscan.Text
+	return err
+}
+
+func (j *jaegerReader) ownProcess() (err error) {
+	if j.isWaiting {
+		return errUnusual
+	}
+	j.has.process, err = j.process()
+	return err
+}
+
+func (j *jaegerReader) processID() (err error) {
+	id, ok := j.s.Unescaped()
+	if !ok {
+		_, id, err = j.s.Scalar()
+	}
+	if err == nil {
+		err = j.named(id)
 	}
 	return err
+}
+
+func (j *jaegerReader) warnings() error {
+	if j.s.Pass("null") || j.s.Pass("[]") {
+		return nil
+	}
+	return j.s.Elements(func() error {
+		_, text, err := j.s.Scalar()
+		j.has.adjusted(text)
+		return err
+	})
 }
 
 // named notes the process of a span by its id; the first that has a service
@@ -263,6 +265,9 @@ func (j *jaegerReader) spanTag() error {
 
 // logs reads the span's log entries where messages count, else passes them.
 func (j *jaegerReader) logs() error {
+	if j.s.Pass("[]") {
+		return nil
+	}
 	if !j.rules.On(outcome.RuleMessage) {
 		return j.s.Skip()
 	}
@@ -276,6 +281,9 @@ func (j *jaegerReader) logs() error {
 
 // references reads the ties to other spans.
 func (j *jaegerReader) references() error {
+	if !j.general && (j.s.Pass("[]") || j.oneReference()) {
+		return nil
+	}
 	return j.s.Elements(func() error {
 		r, err := j.reference()
 		if err == nil {

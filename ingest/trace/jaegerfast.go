@@ -4,84 +4,19 @@ import (
 	"errors"
 
 	"github.com/tailscope/tailscope/internal/jsonscan"
-	"github.com/tailscope/tailscope/internal/moment"
 )
 
-// shortest is how many bytes must be left for a shortcut to look at.
-const shortest = 64
-
-// member reads one member of a span.
-func (j *jaegerReader) member() error {
-	if done, err := j.shortcut(); done {
-		return err
-	}
-	name, err := j.s.Name()
-	if err != nil {
-		return err
-	}
-	return j.field(name)
-}
-
-// shortcut reads the member at hand if it is written as usual; else it stays
-// where it is.
-func (j *jaegerReader) shortcut() (done bool, err error) {
-	s, from := &j.s, j.s.I
-	if j.general || len(s.B)-from < shortest || s.B[from] != '"' {
-		return false, nil
-	}
-	key := moment.Eight(s.B[from+1:])
-	if key == keyTags && s.Pass(`"tags":[`) {
-		s.I--
-		return true, s.Elements(j.eachOfSpan)
-	}
-	if done = j.usual(key); !done {
-		s.I = from
-	}
-	return done, nil
-}
-
-// usual reads the member that starts with key, unless it is tags, if it is
-// written as usual.
-func (j *jaegerReader) usual(key uint64) (ok bool) {
-	s, f := &j.s, &j.has
-	switch key {
-	case keyTraceID:
-		ok = s.UnescapedAfter(`"traceID":`, &f.trace)
-	case keySpanID:
-		ok = s.UnescapedAfter(`"spanID":`, &f.id)
-	case keyOperation:
-		ok = s.UnescapedAfter(`"operationName":`, &f.operation)
-		f.named = ok
-	case keyStartTime:
-		ok = s.Pass(`"startTime":`) && startMicros.whole(s, &f.start)
-	case keyDuration:
-		ok = s.Pass(`"duration":`) && durationMicros.whole(s, &f.duration)
-	case keyReferences:
-		ok = s.Pass(`"references":[]`) || j.oneReference()
-	case keyNoLogs:
-		ok = s.Pass(`"logs":[]`)
-	case keyProcessID:
-		ok = j.usualProcess()
-	case keyWarnings:
-		ok = s.Pass(`"warnings":null`) || s.Pass(`"warnings":[]`)
-	}
-	return ok
-}
-
-// oneReference reads the tie to a parent.
+// oneReference reads the tie to a parent; else it stays where it is.
 func (j *jaegerReader) oneReference() bool {
-	s := &j.s
+	s, from := &j.s, j.s.I
 	var r reference
-	ok := s.UnescapedAfter(`"references":[{"refType":"CHILD_OF","traceID":`, &r.trace) && s.UnescapedAfter(`,"spanID":`, &r.span) && s.Pass(`}]`)
+	ok := s.UnescapedAfter(`[{"refType":"CHILD_OF","traceID":`, &r.trace) && s.UnescapedAfter(`,"spanID":`, &r.span) && s.Pass(`}]`)
 	if ok {
 		j.refer(r)
+	} else {
+		s.I = from
 	}
 	return ok
-}
-
-func (j *jaegerReader) usualProcess() bool {
-	var id []byte
-	return j.s.UnescapedAfter(`"processID":`, &id) && j.named(id) == nil
 }
 
 // usualTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
@@ -159,7 +94,7 @@ func (j *jaegerReader) waitingSpan(s *jsonscan.Scanner, at int) bool {
 	j.has.trace = j.traceID
 	j.isModel = false
 	j.s.At(s.B[s.I:])
-	if j.members() != nil || j.isModel || !j.wait(at+s.I) {
+	if j.object.Read() != nil || j.isModel || !j.wait(at+s.I) {
 		return false
 	}
 	s.I += j.s.I

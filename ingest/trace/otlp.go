@@ -35,15 +35,18 @@ type otlpReader struct {
 	scopes   []located // that came before their resource
 	readSpan func(located) int
 	read     func(located) int // a scope
-	// The methods member, spanAttribute and remembered, made values once.
-	eachMember, eachOfSpan func() error
-	note                   func(key []byte, kind jsonscan.Kind, raw []byte)
+	object   *jsonscan.Object  // a span
+	// The methods spanAttribute and remembered, made values once.
+	eachOfSpan func() error
+	note       func(key []byte, kind jsonscan.Kind, raw []byte)
 }
 
 func newOTLPReader(r *spanReader) *otlpReader {
 	o := &otlpReader{spanReader: r}
 	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
-	o.eachMember, o.eachOfSpan, o.note = o.member, o.spanAttribute, r.remembered
+	o.eachOfSpan, o.note = o.spanAttribute, r.remembered
+	o.object = jsonscan.NewObject(&o.s, o.spanMembers())
+	o.object.General = r.general
 	return o
 }
 
@@ -162,10 +165,7 @@ func passOver(s *jsonscan.Scanner, here located) error {
 func (o *otlpReader) span(v located) (n int, bad *format.Fault) {
 	o.begun()
 	o.s.At(v.raw)
-	if o.s.Peek() != '{' {
-		return 0, malformed(o.s.Fault("expected an object"))
-	}
-	if err := o.s.List('}', "expected , or }", o.eachMember); err != nil {
+	if err := o.object.Read(); err != nil {
 		return 0, malformed(err)
 	}
 	return o.s.I, o.finish(v.at)
@@ -178,41 +178,32 @@ func (o *otlpReader) begun() {
 	o.has.process = o.resource
 }
 
-// field reads one member of a span.
-func (o *otlpReader) field(name []byte) (err error) {
-	f := &o.has
-	switch string(name) {
-	case "traceId", "trace_id":
-		_, f.trace, err = o.s.Scalar()
-	case "spanId", "span_id":
-		_, f.id, err = o.s.Scalar()
-	case "parentSpanId", "parent_span_id":
-		_, f.parent, err = o.s.Scalar()
-	case "name":
-		_, f.operation, err = o.s.Scalar()
-	case "kind":
-		var raw []byte
-		_, raw, err = o.s.Scalar()
-		f.kind = field.SpanKindOf(raw)
-	case "startTimeUnixNano", "start_time_unix_nano":
-		f.start, err = startNanos.read(&o.s)
-	case "endTimeUnixNano", "end_time_unix_nano":
-		f.end, err = endNanos.read(&o.s)
-	case "attributes":
-		err = o.s.Elements(o.eachOfSpan)
-	case "status":
-		err = o.status()
-	case "events":
-		err = o.events()
-	case "links":
-		err = o.addJSON(saltLinks)
-	case "traceState", "trace_state":
-		var raw []byte
-		_, raw, err = o.s.Scalar()
-		o.tag([]byte("w3c.tracestate"), jsonscan.Text, raw)
-	default:
-		err = o.s.Skip()
+// spanMembers reads the members of a span.
+func (o *otlpReader) spanMembers() map[string]func() error {
+	s, f := &o.s, &o.has
+	trace, id, parent := textInto(s, &f.trace), textInto(s, &f.id), textInto(s, &f.parent)
+	start, end := startNanos.into(s, &f.start), endNanos.into(s, &f.end)
+	return map[string]func() error{
+		"traceId": trace, "trace_id": trace, "spanId": id, "span_id": id, "parentSpanId": parent, "parent_span_id": parent,
+		"name": textInto(s, &f.operation), "kind": o.kind, "status": o.status, "traceState": o.traceState, "trace_state": o.traceState,
+		"startTimeUnixNano": start, "start_time_unix_nano": start, "endTimeUnixNano": end, "end_time_unix_nano": end,
+		"attributes": func() error { return s.Elements(o.eachOfSpan) }, "events": o.events,
+		"links": func() error { return o.addJSON(saltLinks) },
 	}
+}
+
+func (o *otlpReader) kind() (err error) {
+	raw, ok := o.s.Whole()
+	if !ok {
+		_, raw, err = o.s.Scalar()
+	}
+	o.has.kind = field.SpanKindOf(raw)
+	return err
+}
+
+func (o *otlpReader) traceState() error {
+	_, raw, err := o.s.Scalar()
+	o.tag([]byte("w3c.tracestate"), jsonscan.Text, raw)
 	return err
 }
 
@@ -226,6 +217,9 @@ func (o *otlpReader) addJSON(salt uint64) error {
 
 // status reads {"code":2,"message":…}.
 func (o *otlpReader) status() error {
+	if o.s.Pass("{}") {
+		return nil
+	}
 	if o.s.Peek() != '{' {
 		return o.s.Skip()
 	}

@@ -1,86 +1,8 @@
 package trace
 
 import (
-	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/internal/jsonscan"
-	"github.com/tailscope/tailscope/internal/moment"
 )
-
-// Keys as the eight bytes after their first quote; those of six have two more.
-const (
-	keyTraceId    = 't' | 'r'<<8 | 'a'<<16 | 'c'<<24 | 'e'<<32 | 'I'<<40 | 'd'<<48 | '"'<<56
-	keySpanId     = 's' | 'p'<<8 | 'a'<<16 | 'n'<<24 | 'I'<<32 | 'd'<<40 | '"'<<48 | ':'<<56
-	keyParentSpan = 'p' | 'a'<<8 | 'r'<<16 | 'e'<<24 | 'n'<<32 | 't'<<40 | 'S'<<48 | 'p'<<56
-	keyStartNanos = keyStartTime
-	keyEndNanos   = 'e' | 'n'<<8 | 'd'<<16 | 'T'<<24 | 'i'<<32 | 'm'<<40 | 'e'<<48 | 'U'<<56
-	keyAttributes = 'a' | 't'<<8 | 't'<<16 | 'r'<<24 | 'i'<<32 | 'b'<<40 | 'u'<<48 | 't'<<56
-	keyStatus     = 's' | 't'<<8 | 'a'<<16 | 't'<<24 | 'u'<<32 | 's'<<40 | '"'<<48 | ':'<<56
-
-	sixBytes = 1<<48 - 1
-	keyName  = 'n' | 'a'<<8 | 'm'<<16 | 'e'<<24 | '"'<<32 | ':'<<40
-	keyKind  = 'k' | 'i'<<8 | 'n'<<16 | 'd'<<24 | '"'<<32 | ':'<<40
-)
-
-// member reads one member of a span.
-func (o *otlpReader) member() error {
-	if done, err := o.shortcut(); done {
-		return err
-	}
-	name, err := o.s.Name()
-	if err != nil {
-		return err
-	}
-	return o.field(name)
-}
-
-// shortcut reads the member at hand if it is written as usual; else it stays
-// where it is.
-func (o *otlpReader) shortcut() (done bool, err error) {
-	s, from := &o.s, o.s.I
-	if o.general || len(s.B)-from < shortest || s.B[from] != '"' {
-		return false, nil
-	}
-	key := moment.Eight(s.B[from+1:])
-	if key == keyAttributes && s.Pass(`"attributes":[`) {
-		s.I--
-		return true, s.Elements(o.eachOfSpan)
-	}
-	if done = o.usual(key); !done {
-		s.I = from
-	}
-	return done, nil
-}
-
-// usual reads the member that starts with key, unless it is the attributes, if
-// it is written as usual.
-func (o *otlpReader) usual(key uint64) (ok bool) {
-	s, f := &o.s, &o.has
-	switch key {
-	case keyTraceId:
-		return s.UnescapedAfter(`"traceId":`, &f.trace)
-	case keySpanId:
-		return s.UnescapedAfter(`"spanId":`, &f.id)
-	case keyParentSpan:
-		return s.UnescapedAfter(`"parentSpanId":`, &f.parent)
-	case keyStartNanos:
-		return startNanos.textAfter(s, `"startTimeUnixNano":`, &f.start)
-	case keyEndNanos:
-		return endNanos.textAfter(s, `"endTimeUnixNano":`, &f.end)
-	case keyStatus:
-		return s.Pass(`"status":{}`)
-	}
-	switch key & sixBytes {
-	case keyName:
-		return s.UnescapedAfter(`"name":`, &f.operation)
-	case keyKind:
-		var raw []byte
-		if ok = s.Pass(`"kind":`); ok {
-			raw, ok = s.Whole()
-			f.kind = field.SpanKindOf(raw)
-		}
-	}
-	return ok
-}
 
 // spanAttribute reads one attribute of a span.
 func (o *otlpReader) spanAttribute() error {
@@ -190,7 +112,7 @@ func (o *otlpReader) usualSpan(at int) bool {
 	}
 	o.begun()
 	o.s.At(s.B[s.I:])
-	if o.s.List('}', "expected , or }", o.eachMember) != nil || !o.wait(at+s.I) {
+	if o.object.Read() != nil || !o.wait(at+s.I) {
 		return false
 	}
 	s.I += o.s.I

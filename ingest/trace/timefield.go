@@ -25,27 +25,31 @@ func (of *timeField) written(kind jsonscan.Kind, raw []byte) field.Value {
 	return field.Value{Raw: raw, Kind: kind, Use: &of.use, Key: &of.key}
 }
 
-// read reads a time, written as a number or as text.
-func (of *timeField) read(s *jsonscan.Scanner) (field.Value, error) {
-	kind, raw, err := s.Any()
-	return of.written(kind, raw), err
+// into reads a time, written as a number or as text.
+func (of *timeField) into(s *jsonscan.Scanner, v *field.Value) func() error {
+	return func() error {
+		if raw, ok := s.Whole(); ok {
+			*v = of.written(jsonscan.Number, raw)
+			return nil
+		}
+		if raw, ok := s.Unescaped(); ok {
+			*v = of.written(jsonscan.Text, raw)
+			return nil
+		}
+		kind, raw, err := s.Any()
+		*v = of.written(kind, raw)
+		return err
+	}
 }
 
-// whole reads a whole number as a time.
-func (of *timeField) whole(s *jsonscan.Scanner, v *field.Value) bool {
-	raw, ok := s.Whole()
-	if ok {
-		*v = of.written(jsonscan.Number, raw)
+// textInto reads a text, or what else stands for one.
+func textInto(s *jsonscan.Scanner, to *[]byte) func() error {
+	return func() (err error) {
+		raw, ok := s.Unescaped()
+		if !ok {
+			_, raw, err = s.Scalar()
+		}
+		*to = raw
+		return err
 	}
-	return ok
-}
-
-// textAfter reads a time that is written as text after a key.
-func (of *timeField) textAfter(s *jsonscan.Scanner, key string, v *field.Value) bool {
-	var raw []byte
-	if !s.UnescapedAfter(key, &raw) {
-		return false
-	}
-	*v = of.written(jsonscan.Text, raw)
-	return true
 }
