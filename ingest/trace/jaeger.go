@@ -171,10 +171,6 @@ func (j *jaegerReader) spanMembers() map[string]func() error {
 }
 
 func (j *jaegerReader) operation() error {
-	if raw, ok := j.s.Unescaped(); ok {
-		j.has.operation, j.has.named = raw, true
-		return nil
-	}
 	kind, raw, err := j.s.Scalar()
 	j.has.operation, j.has.named = raw, kind == jsonscan.Text
 	return err
@@ -188,11 +184,8 @@ func (j *jaegerReader) ownProcess() (err error) {
 	return err
 }
 
-func (j *jaegerReader) processID() (err error) {
-	id, ok := j.s.Unescaped()
-	if !ok {
-		_, id, err = j.s.Scalar()
-	}
+func (j *jaegerReader) processID() error {
+	_, id, err := j.s.Scalar()
 	if err == nil {
 		err = j.named(id)
 	}

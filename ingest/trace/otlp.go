@@ -192,11 +192,8 @@ func (o *otlpReader) spanMembers() map[string]func() error {
 	}
 }
 
-func (o *otlpReader) kind() (err error) {
-	raw, ok := o.s.Whole()
-	if !ok {
-		_, raw, err = o.s.Scalar()
-	}
+func (o *otlpReader) kind() error {
+	_, raw, err := o.s.Scalar()
 	o.has.kind = field.SpanKindOf(raw)
 	return err
 }

@@ -32,10 +32,6 @@ func (of *timeField) into(s *jsonscan.Scanner, v *field.Value) func() error {
 			*v = of.written(jsonscan.Number, raw)
 			return nil
 		}
-		if raw, ok := s.Unescaped(); ok {
-			*v = of.written(jsonscan.Text, raw)
-			return nil
-		}
 		kind, raw, err := s.Any()
 		*v = of.written(kind, raw)
 		return err
@@ -45,11 +41,7 @@ func (of *timeField) into(s *jsonscan.Scanner, v *field.Value) func() error {
 // textInto reads a text, or what else stands for one.
 func textInto(s *jsonscan.Scanner, to *[]byte) func() error {
 	return func() (err error) {
-		raw, ok := s.Unescaped()
-		if !ok {
-			_, raw, err = s.Scalar()
-		}
-		*to = raw
+		_, *to, err = s.Scalar()
 		return err
 	}
 }

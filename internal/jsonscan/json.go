@@ -145,6 +145,9 @@ func (s *Scanner) digits() bool {
 // text reads a string and returns it without quotes and escapes: a view of
 // the line where it has no escapes, else a copy.
 func (s *Scanner) text() ([]byte, error) {
+	if raw, ok := s.Unescaped(); ok {
+		return raw, nil
+	}
 	from := s.I
 	escaped, err := s.quoted()
 	if err != nil {
