@@ -169,7 +169,7 @@ func (c *Keys) Find(path []byte) *Key {
 		return k
 	}
 	p := string(path)
-	k := &Key{Path: p, Uses: c.table.Look(p), Opens: c.table.opens(p)}
+	k := &Key{Path: p, Uses: c.table.Uses(p), Opens: c.table.opens(p)}
 	if len(c.Seen) < MaxCachedKeys {
 		c.Seen[p] = k
 	}

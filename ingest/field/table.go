@@ -46,8 +46,8 @@ func (t *Table) add(to map[string][]Use, key string, u Use) {
 	}
 }
 
-// Look returns the meanings of a key, which is a dotted path for nested ones.
-func (t *Table) Look(key string) []Use {
+// Uses returns the meanings of a key, which is a dotted path for nested ones.
+func (t *Table) Uses(key string) []Use {
 	return slices.Concat(t.exact[key], t.known[strings.ToLower(key)])
 }
 

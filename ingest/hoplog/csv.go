@@ -201,7 +201,7 @@ func newHeader(raw []byte, c cutter, f *format.Settings) (*header, error) {
 	h := &header{cutter: c, raw: bytes.Clone(raw)}
 	for _, n := range names {
 		name := string(bytes.TrimSpace(n))
-		h.keys = append(h.keys, &field.Key{Path: name, Uses: f.Lines.Look(name)})
+		h.keys = append(h.keys, &field.Key{Path: name, Uses: f.Lines.Uses(name)})
 	}
 	return h, nil
 }
@@ -226,7 +226,7 @@ type delimited struct {
 	rec   field.Record
 	row   spans.Row
 	cells [][]byte
-	short shortRows
+	fast  fastRows
 }
 
 func newDelimited(f *format.Settings, c spans.Columns) *delimited {
@@ -238,7 +238,7 @@ func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	h := c.Note.(*header)
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
-		if n := d.plain(c, data, line, offset, s); n > 0 {
+		if n := d.readFast(c, data, line, offset, s); n > 0 {
 			data = data[n:]
 			line++
 			offset += int64(n)

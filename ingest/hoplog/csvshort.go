@@ -10,64 +10,64 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// shortRows is the short way of the rows of one file: those without quotes whose
+// fastRows is the short way of the rows of one file: those without quotes whose
 // attempts are plain.
-type shortRows struct {
+type fastRows struct {
 	header *header
-	plain  *plain // nil where the record is needed
+	row    *fastRow // nil where the record is needed
 }
 
-// plain reads a plain row and returns its length, else 0. The first accepted row
+// readFast reads a plain row and returns its length, else 0. The first accepted row
 // of a chunk names its fields, so it goes the long way.
-func (d *delimited) plain(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
+func (d *delimited) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
 	if d.tally.Fields == nil {
 		return 0
 	}
-	if h := c.Note.(*header); d.short.header != h {
-		d.short = d.shortFor(h)
+	if h := c.Note.(*header); d.fast.header != h {
+		d.fast = d.fastFor(h)
 	}
-	n := d.short.read(data)
+	n := d.fast.read(data)
 	if n == 0 || n > c.File.MaxLine {
 		return 0
 	}
-	p := d.short.plain
+	p := d.fast.row
 	p.row.Line, p.row.Offset = line, offset
 	p.accept(d.tally)
 	s.Attempt(&p.row, p.hop, p.instance, nil)
 	return n
 }
 
-func (d *delimited) shortFor(h *header) shortRows {
+func (d *delimited) fastFor(h *header) fastRows {
 	cells := make([][]byte, len(h.keys))
 	for i := range cells {
 		cells[i] = []byte("there")
 	}
 	var rec field.Record
 	h.read(cells, &rec)
-	return shortRows{h, d.newPlain(h.keys, timeBasis(d.fields, &rec))}
+	return fastRows{h, d.newFastRow(h.keys, timeBasis(d.fields, &rec))}
 }
 
 // read reads the row at the start of b and returns its length with its newline, 0
 // for one that takes the long way.
-func (r *shortRows) read(b []byte) int {
-	if r.plain == nil || len(b) == 0 || b[0] == format.ByteOrderMark[0] {
+func (r *fastRows) read(b []byte) int {
+	if r.row == nil || len(b) == 0 || b[0] == format.ByteOrderMark[0] {
 		return 0
 	}
-	r.plain.begin()
-	i, last := 0, len(r.plain.fields)-1
+	r.row.begin()
+	i, last := 0, len(r.row.fields)-1
 	for k := range last {
-		end := r.cell(&r.plain.fields[k], b, i)
+		end := r.cell(&r.row.fields[k], b, i)
 		if end < 0 || b[end] != r.header.comma {
 			return 0
 		}
 		i = end + 1
 	}
-	end := r.cell(&r.plain.fields[last], b, i)
+	end := r.cell(&r.row.fields[last], b, i)
 	if end < 0 {
 		return 0
 	}
 	n := end + lineEnd(b[end:])
-	if n == end || bytes.Equal(b[:end], r.header.raw) || !r.plain.done() {
+	if n == end || bytes.Equal(b[:end], r.header.raw) || !r.row.done() {
 		return 0
 	}
 	return n
@@ -86,24 +86,24 @@ func lineEnd(b []byte) int {
 
 // cell reads the cell at b[i:] and returns where it ends, -1 where it is not
 // plain.
-func (r *shortRows) cell(f *plainField, b []byte, i int) int {
+func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 	if f.counts() {
-		if n, digits := shortWhole(b, i); digits > 0 && r.ends(b[i+digits]) && r.plain.whole(f, n) {
+		if n, digits := fastWhole(b, i); digits > 0 && r.ends(b[i+digits]) && r.row.whole(f, n) {
 			return i + digits
 		}
 	}
 	end := r.cellEnd(b, i)
-	if end < 0 || !r.plain.other(f, jsonscan.Text, b[i:end]) {
+	if end < 0 || !r.row.other(f, jsonscan.Text, b[i:end]) {
 		return -1
 	}
 	return end
 }
 
-func (r *shortRows) ends(c byte) bool { return c == r.header.comma || c < ' ' }
+func (r *fastRows) ends(c byte) bool { return c == r.header.comma || c < ' ' }
 
 // cellEnd returns the index of the first comma, quote or control character, -1
 // where there is none; see notPlain.
-func (r *shortRows) cellEnd(b []byte, i int) int {
+func (r *fastRows) cellEnd(b []byte, i int) int {
 	separators := jsonscan.LowBits * uint64(r.header.comma)
 	for ; i+8 <= len(b); i += 8 {
 		word := binary.LittleEndian.Uint64(b[i:])

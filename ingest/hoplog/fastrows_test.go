@@ -44,17 +44,17 @@ func TestRowsOfAPlainHeaderArePlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, header, d.shortFor(h).plain != nil, plain)
+		same(t, header, d.fastFor(h).row != nil, plain)
 		d.columns = ownerColumns
-		same(t, header+" with instances", d.shortFor(h).plain != nil, plain)
+		same(t, header+" with instances", d.fastFor(h).row != nil, plain)
 	}
 }
 
 // Which lines take the short way is seen in what the decoder learned.
 func TestLinesOfOneLayoutArePlain(t *testing.T) {
 	for name, c := range map[string]struct {
-		line  string
-		plain bool
+		line    string
+		fastRow bool
 	}{
 		"the usual": {`{"time":"2026-01-15T02:00:00Z","chain_id":"c-1","hop":"a","duration_us":38853,"truncated":false,"attempt":1}`, true},
 		"a status":  {`{"hop":"a","duration_ms":1.5,"status":200,"msg":"done","tags":{"a":[1,2]}}`, true},
@@ -72,7 +72,7 @@ func TestLinesOfOneLayoutArePlain(t *testing.T) {
 			if l.list[0] == nil || l.list[1] != nil {
 				t.Fatalf("%s: not one layout", name)
 			}
-			same(t, name, l.list[0].plain != nil, c.plain)
+			same(t, name, l.list[0].fast != nil, c.fastRow)
 		}
 	}
 }
@@ -117,5 +117,5 @@ func TestAHopThatIsAnInstanceHasOneMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "plain", d.shortFor(h).plain != nil, true)
+	same(t, "plain", d.fastFor(h).row != nil, true)
 }

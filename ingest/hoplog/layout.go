@@ -19,7 +19,7 @@ import (
 type layout struct {
 	slots []slot
 	tail  jsonscan.Phrase // after the last value, with the newline
-	plain *plain          // nil where the record is needed
+	fast  *fastRow        // nil where the record is needed
 }
 
 // slot is a value and the text before it, from the end of the value before.
@@ -46,13 +46,13 @@ const learnAgain, learnRarely = 64, 1 << 16
 // read tries the layouts, the likeliest first, and returns the length of the line,
 // 0 where none fits. An attempt that is plain is read that way, any other into the
 // scanner's record.
-func (a *layouts) read(s *recordScanner, b []byte) (n int, short *plain) {
+func (a *layouts) read(s *recordScanner, b []byte) (n int, short *fastRow) {
 	for range a.list {
 		if l := a.list[a.likely]; l != nil {
-			if n := l.read(s, l.plain, b); n > 0 {
-				return n, l.plain
+			if n := l.read(s, l.fast, b); n > 0 {
+				return n, l.fast
 			}
-			if n := l.read(s, nil, b); n > 0 && l.plain != nil {
+			if n := l.read(s, nil, b); n > 0 && l.fast != nil {
 				return n, nil
 			}
 		}
@@ -91,7 +91,7 @@ func (d *ndjson) layoutOf(line []byte) *layout {
 	for i := range l.slots {
 		keys[i] = l.slots[i].key
 	}
-	return &layout{l.slots, jsonscan.NewPhrase(line[l.from:]), d.newPlain(keys, timeBasis(d.fields, &d.rec))}
+	return &layout{l.slots, jsonscan.NewPhrase(line[l.from:]), d.newFastRow(keys, timeBasis(d.fields, &d.rec))}
 }
 
 // learner goes over a line and notes its values. Objects that may hold known keys
@@ -162,7 +162,7 @@ func repeated(slots []slot) bool {
 // read reads the line at the start of b into the row of p or, where that is nil,
 // into the scanner's record. It returns the length of the line, 0 for one that is
 // laid out otherwise or is not plain.
-func (l *layout) read(s *recordScanner, p *plain, b []byte) int {
+func (l *layout) read(s *recordScanner, p *fastRow, b []byte) int {
 	if p != nil {
 		p.begin()
 	} else {
@@ -186,9 +186,9 @@ func (l *layout) read(s *recordScanner, p *plain, b []byte) int {
 
 // value reads the value of slot k at b[i:] and returns where it ends, 0 where
 // it is not as expected.
-func (at *slot) value(s *recordScanner, p *plain, k int, b []byte, i int) (end int) {
+func (at *slot) value(s *recordScanner, p *fastRow, k int, b []byte, i int) (end int) {
 	if p != nil && at.kind == jsonscan.Number {
-		if n, digits := shortWhole(b, i); digits > 0 && !goesOn(b[i+digits]) && p.whole(&p.fields[k], n) {
+		if n, digits := fastWhole(b, i); digits > 0 && !goesOn(b[i+digits]) && p.whole(&p.fields[k], n) {
 			return i + digits
 		}
 	}
@@ -211,7 +211,7 @@ func (at *slot) scan(s *recordScanner, b []byte, i int) (kind jsonscan.Kind, raw
 		if b[i] != '"' {
 			return jsonscan.Text, nil, 0
 		}
-		if end = plainTextEnd(b, i+1); end == 0 {
+		if end = unescapedEnd(b, i+1); end == 0 {
 			return jsonscan.Text, nil, 0
 		}
 		return jsonscan.Text, b[i+1 : end], end + 1
@@ -244,10 +244,10 @@ func mark(b []byte, i int) (kind jsonscan.Kind, raw []byte, end int) {
 // goesOn reports whether a number does not end before c.
 func goesOn(c byte) bool { return c == '.' || c|0x20 == 'e' }
 
-// plainTextEnd returns the index of the quote that ends the string whose first
+// unescapedEnd returns the index of the quote that ends the string whose first
 // byte is b[i], 0 if the string has an escape, a control character or no end
 // within b.
-func plainTextEnd(b []byte, i int) int {
+func unescapedEnd(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		if found := jsonscan.EndsUnescaped(binary.LittleEndian.Uint64(b[i:])); found != 0 {
 			if i += bits.TrailingZeros64(found) / 8; b[i] == '"' {
@@ -259,10 +259,10 @@ func plainTextEnd(b []byte, i int) int {
 	return 0
 }
 
-// shortWhole reads a whole number of one to seven digits, as JSON writes it. It
+// fastWhole reads a whole number of one to seven digits, as JSON writes it. It
 // looks at eight bytes at once: those less '0', and what is no digit then has its
 // top bit set or gets it by adding 0x76. digits is 0 where there is none or more.
-func shortWhole(b []byte, i int) (n int64, digits int) {
+func fastWhole(b []byte, i int) (n int64, digits int) {
 	if i+8 > len(b) {
 		return 0, 0
 	}

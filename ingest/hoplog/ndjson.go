@@ -34,7 +34,7 @@ func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	d.tally = t
 	data, line, offset := c.Data, c.Line, c.Offset
 	for len(data) > 0 {
-		if n := d.short(c, data, line, offset, s); n > 0 {
+		if n := d.readFast(c, data, line, offset, s); n > 0 {
 			data = data[n:]
 			line++
 			offset += int64(n)
@@ -64,10 +64,10 @@ func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	}
 }
 
-// short reads a line that is laid out like one before it and returns its length,
+// readFast reads a line that is laid out like one before it and returns its length,
 // else 0. The first accepted line of a chunk names its fields, so it goes the long
 // way.
-func (d *ndjson) short(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
+func (d *ndjson) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
 	if d.tally.Fields == nil {
 		return 0
 	}

@@ -18,13 +18,13 @@ import (
 // once, in its place, and no record is filled. What the short way accepts becomes
 // the row that the long way gives; all else it leaves to the long way.
 
-// part is what a value is to a plain attempt.
-type part uint8
+// rowPart is what a value is to a plain attempt.
+type rowPart uint8
 
 const (
-	passed   part = iota // nothing
-	clocked              // a time that is there; what it says is not needed
-	timePart             // the one that says when the attempt began or ended
+	passed   rowPart = iota // nothing
+	clocked                 // a time that is there; what it says is not needed
+	timePart                // the one that says when the attempt began or ended
 	tracePart
 	hopPart
 	instancePart
@@ -38,7 +38,7 @@ const (
 
 // partOf says what the value of a key is to a plain attempt; ok is false where
 // a record with that key needs the long way.
-func (a *attempts) partOf(key *field.Key) (p part, ok bool) {
+func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 	if len(key.Uses) != 1 {
 		return passed, len(key.Uses) == 0
 	}
@@ -69,12 +69,12 @@ func (a *attempts) partOf(key *field.Key) (p part, ok bool) {
 	case field.Attempt:
 		return numberPart, true
 	}
-	return verdictPart, reader(u.Role) != nil
+	return verdictPart, loneEvidence(u.Role) != nil
 }
 
-// reader returns how evidence of a role is read where it stands alone; nil for
+// loneEvidence returns how evidence of a role is read where it stands alone; nil for
 // evidence that is read together with other.
-func reader(r field.Role) func(*field.Value) outcome.Verdict {
+func loneEvidence(r field.Role) func(*field.Value) outcome.Verdict {
 	switch r {
 	case field.HTTPStatus, field.GRPCStatus, field.ErrorType, field.Status, field.OutcomeWord, field.Error:
 		for _, e := range outcome.Evidence {
@@ -86,9 +86,9 @@ func reader(r field.Role) func(*field.Value) outcome.Verdict {
 	return nil
 }
 
-// plainField is one value of a plain record: what it is, and what to know for it.
-type plainField struct {
-	part  part
+// fastField is one value of a plain record: what it is, and what to know for it.
+type fastField struct {
+	part  rowPart
 	unit  moment.Unit
 	first int64 // number of the first attempt
 	read  func(*field.Value) outcome.Verdict
@@ -96,11 +96,11 @@ type plainField struct {
 }
 
 // counts reports whether the value may be a number that is needed.
-func (f *plainField) counts() bool { return f.part >= durationPart && f.part < verdictPart }
+func (f *fastField) counts() bool { return f.part >= durationPart && f.part < verdictPart }
 
-// plain is the short way for records with the same keys in the same order.
-type plain struct {
-	fields []plainField
+// fastRow is the short way for records with the same keys in the same order.
+type fastRow struct {
+	fields []fastField
 	// row is that of the record at hand; what plain records share stays in it.
 	row spans.Row
 	hop []byte
@@ -117,16 +117,16 @@ type plain struct {
 	day   moment.Day
 }
 
-// newPlain returns the short way of records with those keys, nil where there is
+// newFastRow returns the short way of records with those keys, nil where there is
 // none. basis is that of their times.
-func (a *attempts) newPlain(keys []*field.Key, basis uint8) *plain {
+func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	if a.linked || a.columns.Has(spans.Strata) {
 		return nil
 	}
-	p := &plain{basis: basis}
+	p := &fastRow{basis: basis}
 	var has uint64
 	for _, key := range keys {
-		f, role, ok := a.plainField(key)
+		f, role, ok := a.fastField(key)
 		if !ok || has&role != 0 && role != 1<<field.InstanceKey {
 			return nil
 		}
@@ -141,19 +141,19 @@ func (a *attempts) newPlain(keys []*field.Key, basis uint8) *plain {
 	return p
 }
 
-// plainField returns what the value of a key is to plain attempts, and the bit of
+// fastField returns what the value of a key is to plain attempts, and the bit of
 // its role, 0 for a key without one.
-func (a *attempts) plainField(key *field.Key) (f plainField, role uint64, ok bool) {
+func (a *attempts) fastField(key *field.Key) (f fastField, role uint64, ok bool) {
 	if f.part, ok = a.partOf(key); !ok || len(key.Uses) == 0 {
 		return f, 0, ok
 	}
 	u := &key.Uses[0]
-	f.unit, f.first, f.read = u.Unit, int64(u.First), reader(u.Role)
+	f.unit, f.first, f.read = u.Unit, int64(u.First), loneEvidence(u.Role)
 	return f, 1 << u.Role, true
 }
 
 // clock finds the field that says when an attempt began, as attempts.start does.
-func (p *plain) clock(a *attempts, keys []*field.Key) {
+func (p *fastRow) clock(a *attempts, keys []*field.Key) {
 	if !a.columns.Has(spans.Starts) {
 		return
 	}
@@ -169,7 +169,7 @@ func (p *plain) clock(a *attempts, keys []*field.Key) {
 }
 
 // settle sets what all plain records of these roles share.
-func (p *plain) settle(a *attempts, has uint64) {
+func (p *fastRow) settle(a *attempts, has uint64) {
 	p.markCounts = a.fields.Rules.On(outcome.RuleRetryMark)
 	p.numberCounts = a.fields.Rules.On(outcome.RuleResend) && has&(1<<field.RetryMark) == 0
 	p.row.HasDuration, p.row.HasAttempt = true, has&(1<<field.Attempt) != 0
@@ -188,13 +188,13 @@ func (p *plain) settle(a *attempts, has uint64) {
 }
 
 // begin starts a record.
-func (p *plain) begin() {
+func (p *fastRow) begin() {
 	p.row.Retry, p.rounded = false, false
 }
 
 // whole is a whole number of a few digits, in its place; ok is false where the
 // long way must look at it.
-func (p *plain) whole(at *plainField, n int64) bool {
+func (p *fastRow) whole(at *fastField, n int64) bool {
 	switch at.part {
 	case passed, clocked:
 		return true
@@ -217,7 +217,7 @@ func (p *plain) whole(at *plainField, n int64) bool {
 }
 
 // other is a value of any kind, in its place.
-func (p *plain) other(at *plainField, kind jsonscan.Kind, raw []byte) bool {
+func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 	switch at.part {
 	case passed:
 		return true
@@ -227,7 +227,7 @@ func (p *plain) other(at *plainField, kind jsonscan.Kind, raw []byte) bool {
 		return len(raw) > 0 && kind > jsonscan.Null && p.readTime(raw, at.unit)
 	case tracePart:
 		p.row.Trace = raw
-		return plainID(raw) && (kind == jsonscan.Text || kind == jsonscan.Number)
+		return usableID(raw) && (kind == jsonscan.Text || kind == jsonscan.Number)
 	case hopPart:
 		p.hop = raw
 		return trimmed(raw)
@@ -252,7 +252,7 @@ func (p *plain) other(at *plainField, kind jsonscan.Kind, raw []byte) bool {
 }
 
 // done completes the row once all fields were read.
-func (p *plain) done() bool {
+func (p *fastRow) done() bool {
 	switch {
 	case !p.row.HasStart:
 	case !p.isEnd:
@@ -265,7 +265,7 @@ func (p *plain) done() bool {
 	return true
 }
 
-func (p *plain) readTime(raw []byte, unit moment.Unit) bool {
+func (p *fastRow) readTime(raw []byte, unit moment.Unit) bool {
 	ns, ok := p.day.Instant(raw)
 	if !ok {
 		ns, ok = moment.FastEpoch(raw, unit)
@@ -282,9 +282,9 @@ func (p *plain) readTime(raw []byte, unit moment.Unit) bool {
 	return err == nil
 }
 
-// plainID reports whether an id is used as it stands, for sure: it is no
+// usableID reports whether an id is used as it stands, for sure: it is no
 // placeholder, for none has a digit but 0, and no traceparent.
-func plainID(id []byte) bool {
+func usableID(id []byte) bool {
 	return trimmed(id) && len(id) != 55 && field.HasDigit(id)
 }
 
@@ -293,7 +293,7 @@ func trimmed(name []byte) bool {
 	return len(name) > 0 && name[0]-'!' < 0x7f-'!' && name[len(name)-1]-'!' < 0x7f-'!'
 }
 
-func (p *plain) readDuration(at *plainField, kind jsonscan.Kind, raw []byte) bool {
+func (p *fastRow) readDuration(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 	if len(raw) == 0 || kind != jsonscan.Text && kind != jsonscan.Number {
 		return false
 	}
@@ -304,7 +304,7 @@ func (p *plain) readDuration(at *plainField, kind jsonscan.Kind, raw []byte) boo
 
 // completed reports whether the evidence says that the attempt completed. A log
 // mostly says so in the same word.
-func (at *plainField) completed(kind jsonscan.Kind, raw []byte) bool {
+func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
 	if len(raw) == 0 {
 		kind = jsonscan.Null
 	} else if bytes.Equal(at.fine, raw) {
@@ -318,7 +318,7 @@ func (at *plainField) completed(kind jsonscan.Kind, raw []byte) bool {
 }
 
 // accept counts a plain record.
-func (p *plain) accept(t *format.Tally) {
+func (p *fastRow) accept(t *format.Tally) {
 	t.Records++
 	t.Accepted++
 	t.Units |= p.units
@@ -331,7 +331,7 @@ func (p *plain) accept(t *format.Tally) {
 
 // oneInstance passes over all fields for the instance but the best: records often
 // name a pod, a host and a node. It is false where two are as good.
-func (p *plain) oneInstance(keys []*field.Key) bool {
+func (p *fastRow) oneInstance(keys []*field.Key) bool {
 	best, rank := -1, uint16(0)
 	for i, key := range keys {
 		if len(key.Uses) != 1 || key.Uses[0].Role != field.InstanceKey {

@@ -177,11 +177,11 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	}
 }
 
-const lineOfALog = `{"time":"2026-03-01T10:00:00.000Z","level":"INFO","msg":"call done","chain_id":"0000000000000000000000000000002a","hop":"checkout","duration_ms":7.003,"timed_out":false,"attempt":1,"status":200}` + "\n"
+const logLine = `{"time":"2026-03-01T10:00:00.000Z","level":"INFO","msg":"call done","chain_id":"0000000000000000000000000000002a","hop":"checkout","duration_ms":7.003,"timed_out":false,"attempt":1,"status":200}` + "\n"
 
 func BenchmarkScanner(b *testing.B) {
 	d := newNDJSON(settings(b), 0)
-	line := []byte(strings.TrimSpace(lineOfALog))
+	line := []byte(strings.TrimSpace(logLine))
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -16,7 +16,7 @@ type decoder struct {
 	// values reads a value of any dialect.
 	values func(located) int
 
-	nested []parts // one for each level of documents in documents
+	nested []members // one for each level of documents in documents
 	depth  int
 }
 
@@ -57,9 +57,9 @@ func (d *decoder) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 		d.loneSpans(c, note.context)
 	case note.of != nil:
 		r := d.readerOf(note.of)
-		all.sequence(d.element(c.Cut, r.elements, r.element), d.stray)
+		all.sequence(d.element(c.Cut, r.elements, r.element), d.unexpected)
 	default:
-		all.sequence(d.element(c.Cut, d.values, d.value), d.stray)
+		all.sequence(d.element(c.Cut, d.values, d.value), d.unexpected)
 	}
 }
 
@@ -123,7 +123,7 @@ func (d *decoder) element(cut bool, visit func(located) int, read func(located) 
 // cutShort reads an element that the input cuts off: the spans before the cut
 // are whole.
 func (d *decoder) cutShort(v located, read func(located) (int, *format.Fault)) {
-	if whole := mend(v.raw); whole != nil {
+	if whole := repair(v.raw); whole != nil {
 		d.partial = endsBefore
 		_, _ = read(located{whole, v.at}) // what it cannot use is in the reject below
 		d.partial = nil
@@ -140,7 +140,7 @@ func (d *decoder) loneSpans(c *format.Chunk, of *context) {
 	case len(c.Data) > 0:
 		r.context(rest)
 		d.rest = nil
-		located{c.Data, 0}.sequence(d.visiting(r.inContext), d.stray)
+		located{c.Data, 0}.sequence(d.visiting(r.inContext), d.unexpected)
 	case of.of != nil:
 		r.elements(rest)
 	default:
@@ -149,9 +149,9 @@ func (d *decoder) loneSpans(c *format.Chunk, of *context) {
 	d.partial, d.rest = nil, nil
 }
 
-// parts reads the members of v. After a fault, those before it are decoded, but
+// readMembers reads the members of v. After a fault, those before it are decoded, but
 // spans whose process is not among them are not.
-func (r *spanReader) parts(m *parts, v located, known map[string]string) (n int, bad *format.Fault) {
+func (r *spanReader) readMembers(m *members, v located, known map[string]string) (n int, bad *format.Fault) {
 	n, err := m.read(v, known)
 	if err == nil {
 		return n, nil
@@ -171,7 +171,7 @@ func (d *decoder) value(v located) (n int, bad *format.Fault) {
 	}
 	if v.is() == '[' {
 		d.depth++
-		n = v.each(d.values, d.stray)
+		n = v.each(d.values, d.unexpected)
 		d.depth--
 		return n, nil
 	}
@@ -184,7 +184,7 @@ func (d *decoder) value(v located) (n int, bad *format.Fault) {
 	}
 	m := d.level()
 	before := d.partial
-	n, bad = d.parts(m, v, knownKeys)
+	n, bad = d.readMembers(m, v, knownKeys)
 	if bad == nil || len(m.names) > 0 {
 		bad = firstFault(bad, d.known(v, m, bad != nil))
 	}
@@ -202,9 +202,9 @@ func firstFault(faults ...*format.Fault) *format.Fault {
 }
 
 // level returns the members for the next level of nesting.
-func (d *decoder) level() *parts {
+func (d *decoder) level() *members {
 	for d.depth >= len(d.nested) {
-		d.nested = append(d.nested, parts{})
+		d.nested = append(d.nested, members{})
 	}
 	d.depth++
 	return &d.nested[d.depth-1]
@@ -212,11 +212,11 @@ func (d *decoder) level() *parts {
 
 // known decodes a value whose members were read; broken tells that not all of
 // them were.
-func (d *decoder) known(v located, m *parts, broken bool) *format.Fault {
+func (d *decoder) known(v located, m *members, broken bool) *format.Fault {
 	d.answerErrors(m)
 	for _, name := range m.names {
 		if means, known := meanings[name]; known && means.content == holdsValues {
-			d.members(m)
+			d.contents(m)
 			return nil
 		} else if known {
 			return d.traceOrSpan(v, m, broken)
@@ -236,7 +236,7 @@ func (d *decoder) known(v located, m *parts, broken bool) *format.Fault {
 	return format.NewFault(format.NotARecord, "neither a trace nor a span")
 }
 
-func (d *decoder) answerErrors(m *parts) {
+func (d *decoder) answerErrors(m *members) {
 	for _, name := range [...]string{"errors", "error"} {
 		if v, ok := m.get(name); ok && d.tally.AnswerErrors == "" {
 			d.tally.AnswerErrors = format.ShownErrors(v.raw)
@@ -244,25 +244,25 @@ func (d *decoder) answerErrors(m *parts) {
 	}
 }
 
-func (d *decoder) isOtherSignal(m *parts) bool {
+func (d *decoder) isOtherSignal(m *members) bool {
 	return slices.ContainsFunc(d.readers, func(r dialectReader) bool { return m.has(r.of.otherSignals...) })
 }
 
-// members decodes the members of a container, in their order.
-func (d *decoder) members(m *parts) {
+// contents decodes the members of a container, in their order.
+func (d *decoder) contents(m *members) {
 	for i, name := range m.names {
 		v := m.values[i]
 		switch means := meanings[name]; {
 		case means.content != holdsValues:
 		case means.elements != nil:
-			v.each(d.readerOf(means.elements).elements, d.stray)
+			v.each(d.readerOf(means.elements).elements, d.unexpected)
 		case v.is() == '{' || v.is() == '[':
 			d.values(v)
 		}
 	}
 }
 
-func (d *decoder) traceOrSpan(v located, m *parts, broken bool) *format.Fault {
+func (d *decoder) traceOrSpan(v located, m *members, broken bool) *format.Fault {
 	for i := range d.readers {
 		if r := &d.readers[i]; r.trace != nil && r.isTrace(m) {
 			r.trace(m)

@@ -44,8 +44,8 @@ type dialect struct {
 	// scopes are the members of an element that have its arrays of spans; none if
 	// the element itself has them.
 	scopes []string
-	// parts are further members that the readers want to see.
-	parts []string
+	// members are further members that the readers want to see.
+	members []string
 	// otherSignals are members that say that an object holds no traces.
 	otherSignals []string
 	// read makes what reads the values; nil where that of another dialect does.
@@ -57,8 +57,8 @@ type dialect struct {
 type reader struct {
 	// isTrace and isSpan tell what an object is by its members, of which those that
 	// a dialect lists are known.
-	isTrace, isSpan func(m *parts) bool
-	trace           func(m *parts)
+	isTrace, isSpan func(m *members) bool
+	trace           func(m *members)
 	span            func(v located) (n int, bad *format.Fault)
 	// context reads what spans refer to that come by themselves, and inContext one
 	// of them.
@@ -92,7 +92,7 @@ func init() {
 		d.register(itself, nil, d.own)
 		d.register(holdsValues, nil, d.containers)
 		d.register(holdsValues, d, d.elements)
-		for _, key := range slices.Concat(d.own, d.containers, d.elements, d.parts, d.otherSignals) {
+		for _, key := range slices.Concat(d.own, d.containers, d.elements, d.members, d.otherSignals) {
 			knownKeys[key] = key
 		}
 	}

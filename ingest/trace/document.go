@@ -213,7 +213,7 @@ func (d *documents) inObject(c byte) (*format.Chunk, error) {
 		return bad, nil
 	}
 	if c != '"' {
-		return d.stray("bytes where a key is expected"), nil
+		return d.unexpected("bytes where a key is expected"), nil
 	}
 	at := d.place()
 	key, ok := d.token(new(jsonscan.Balance).ScanString)
@@ -267,8 +267,8 @@ func (d *documents) answerErrors() (*format.Chunk, error) {
 	return nil, nil
 }
 
-// stray passes what makes no sense at this place.
-func (d *documents) stray(what string) *format.Chunk {
+// unexpected passes what makes no sense at this place.
+func (d *documents) unexpected(what string) *format.Chunk {
 	bad := d.fault(format.Malformed, what)
 	if !d.passValue() {
 		d.skipAll()
@@ -283,7 +283,7 @@ func (d *documents) inArray(c byte) (*format.Chunk, error) {
 	}
 	switch of := d.here().of; {
 	case c != '{' && c != '[':
-		return d.stray("bytes between the records that are no record"), nil
+		return d.unexpected("bytes between the records that are no record"), nil
 	case of == nil:
 		return d.open(c)
 	default:

@@ -14,8 +14,8 @@ import (
 // is not as expected is left to the general reader, which goes on at the same
 // byte and so decides alone what is right and what is wrong.
 
-// plainTime is parseTime for whole numbers that need neither rounding nor care.
-func plainTime(v *field.Value) (moment.Length, bool) {
+// fastTime is parseTime for whole numbers that need neither rounding nor care.
+func fastTime(v *field.Value) (moment.Length, bool) {
 	n, ok := moment.Digits(v.Raw)
 	if !ok || v.Use.Unit == moment.NoUnitGiven {
 		return moment.Length{}, false
@@ -60,9 +60,9 @@ func (m *tagMemos) expected(b []byte) *tagMemo {
 	return k
 }
 
-// found notes that the key came next; keys has what is known of it. The key of
+// remember notes that the key came next; keys has what is known of it. The key of
 // warnings has no memo: an OTLP span reads it as more than a tag.
-func (m *tagMemos) found(key []byte, keys *field.Keys) {
+func (m *tagMemos) remember(key []byte, keys *field.Keys) {
 	k := m.seen[string(key)]
 	if k == nil {
 		if len(m.seen) >= field.MaxCachedKeys || jsonscan.UnescapedRun(key) < len(key) || string(key) == warningsKey {
@@ -79,8 +79,8 @@ func (m *tagMemos) found(key []byte, keys *field.Keys) {
 	m.last.next, m.last = k, k
 }
 
-// quickTag notes a tag whose key has a memo; its value is no object.
-func (r *spanReader) quickTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
+// knownTag notes a tag whose key has a memo; its value is no object.
+func (r *spanReader) knownTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
 	for i := range k.info.Uses {
 		r.rec.Put(&k.info.Uses[i], k.info, kind, raw)
 	}
@@ -90,5 +90,5 @@ func (r *spanReader) quickTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
 // remembered notes a tag of the span, whose key may come next in another.
 func (r *spanReader) remembered(key []byte, kind jsonscan.Kind, raw []byte) {
 	r.tag(key, kind, raw)
-	r.memos.found(key, &r.tags)
+	r.memos.remember(key, &r.tags)
 }

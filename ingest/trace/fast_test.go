@@ -44,7 +44,7 @@ func TestPlainTimesAreThoseOfTheGeneralReader(t *testing.T) {
 		for _, unit := range []moment.Unit{moment.Nanoseconds, moment.Microseconds} {
 			v := field.Value{Raw: strconv.AppendUint(nil, n, 10), Kind: jsonscan.Number, Use: &field.Use{Unit: unit}}
 			want, err := moment.ParseDuration(v.Raw, unit)
-			got, ok := plainTime(&v)
+			got, ok := fastTime(&v)
 			if ok != (err == nil) || ok && got != want {
 				t.Errorf("%d %v: %+v %v, want %+v %v", n, unit, got, ok, want, err)
 			}

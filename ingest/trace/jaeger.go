@@ -17,15 +17,15 @@ var jaegerUI = dialect{
 	},
 	own:        []string{"spans", "traceID", "spanID"},
 	containers: []string{"data"},
-	parts:      []string{"processes"},
+	members:    []string{"processes"},
 	read:       readJaeger,
 }
 
 func readJaeger(r *spanReader) reader {
 	j := newJaegerReader(r)
 	return reader{
-		isTrace:   func(m *parts) bool { return m.has("spans") },
-		isSpan:    func(m *parts) bool { return m.has("spanID", "spanId", "span_id") },
+		isTrace:   func(m *members) bool { return m.has("spans") },
+		isSpan:    func(m *members) bool { return m.has("spanID", "spanId", "span_id") },
 		trace:     j.trace,
 		context:   j.contextOf,
 		span:      j.loneSpan,
@@ -63,30 +63,30 @@ func newJaegerReader(r *spanReader) *jaegerReader {
 
 // trace reads a trace object: its processes first, whatever the order, then its
 // spans one by one; a bad one is one reject.
-func (j *jaegerReader) trace(m *parts) {
+func (j *jaegerReader) trace(m *members) {
 	j.context(m)
 	for i, name := range m.names {
 		if name == "spans" {
-			m.values[i].each(j.visiting(j.span), j.stray)
+			m.values[i].each(j.visiting(j.span), j.unexpected)
 		}
 	}
 }
 
 // contextOf reads what the spans of a trace refer to that come by themselves.
 func (j *jaegerReader) contextOf(v located) {
-	var m parts
-	j.parts(&m, v, knownKeys)
+	var m members
+	j.readMembers(&m, v, knownKeys)
 	j.context(&m)
 }
 
 // loneSpan reads a span outside of a trace.
 func (j *jaegerReader) loneSpan(v located) (n int, bad *format.Fault) {
-	j.context(&parts{})
+	j.context(&members{})
 	return j.span(v)
 }
 
 // context reads what the spans of a trace refer to.
-func (j *jaegerReader) context(m *parts) {
+func (j *jaegerReader) context(m *members) {
 	j.processes.reset()
 	j.traceID = nil
 	j.model.context(m)
@@ -96,14 +96,14 @@ func (j *jaegerReader) context(m *parts) {
 		case "traceID":
 			_, j.traceID, _ = j.s.Scalar()
 		case "processes":
-			j.table()
+			j.readProcesses()
 		}
 	}
 }
 
-// table reads a trace's process table. After a fault in it, the processes before
+// readProcesses reads a trace's process table. After a fault in it, the processes before
 // stand.
-func (j *jaegerReader) table() {
+func (j *jaegerReader) readProcesses() {
 	if j.s.Peek() != '{' {
 		return
 	}
@@ -178,7 +178,7 @@ func (j *jaegerReader) operation() error {
 
 func (j *jaegerReader) ownProcess() (err error) {
 	if j.isWaiting {
-		return errUnusual
+		return errNeedsGeneral
 	}
 	j.has.process, err = j.process()
 	return err
@@ -209,7 +209,7 @@ func (j *jaegerReader) named(id []byte) error {
 	f := &j.has
 	switch {
 	case j.isWaiting && f.hasProcessID:
-		return errUnusual
+		return errNeedsGeneral
 	case j.isWaiting:
 		f.processID, f.hasProcessID = id, true
 	case f.process.service == nil:
@@ -250,7 +250,7 @@ func (j *jaegerReader) oneTag(note func(key []byte, kind jsonscan.Kind, raw []by
 
 // spanTag reads one tag of a span.
 func (j *jaegerReader) spanTag() error {
-	if !j.general && j.usualTag() {
+	if !j.general && j.fastTag() {
 		return nil
 	}
 	return j.oneTag(j.note)

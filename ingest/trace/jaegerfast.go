@@ -19,17 +19,17 @@ func (j *jaegerReader) oneReference() bool {
 	return ok
 }
 
-// usualTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
+// fastTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
 // the value no object; else it stays where it is.
-func (j *jaegerReader) usualTag() bool {
+func (j *jaegerReader) fastTag() bool {
 	s, from := &j.s, j.s.I
 	if !s.Pass(`{"key":"`) {
 		return false
 	}
 	if k := j.memos.expected(s.B[s.I:]); k != nil {
 		s.I += len(k.written) + 1
-		if kind, raw, ok := usualValue(s); ok {
-			j.quickTag(k, kind, raw)
+		if kind, raw, ok := fastTagValue(s); ok {
+			j.knownTag(k, kind, raw)
 			return true
 		}
 	}
@@ -37,8 +37,8 @@ func (j *jaegerReader) usualTag() bool {
 	return false
 }
 
-// usualValue reads what follows the key of a tag.
-func usualValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
+// fastTagValue reads what follows the key of a tag.
+func fastTagValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 	if s.Pass(`,"type":"string","value":`) {
 		if raw, ok = s.Unescaped(); !ok {
 			return jsonscan.Absent, nil, false
@@ -55,8 +55,8 @@ func usualValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 	return kind, raw, err == nil && s.Pass(`}`)
 }
 
-// errUnusual ends the reading of a trace that the general reader must read.
-var errUnusual = errors.New("not written as usual")
+// errNeedsGeneral ends the reading of a trace that the general reader must read.
+var errNeedsGeneral = errors.New("not written as usual")
 
 // fastTrace reads a trace that is written as usual: its spans come before its
 // processes, so that they wait. Where anything is unusual or wrong, ok is false
@@ -72,7 +72,7 @@ func (j *jaegerReader) fastTrace(v located) (n int, ok bool) {
 		j.processes.reset()
 		j.isWaiting = true
 		defer func() { j.isWaiting = false }()
-		if !s.Tight(`]`, func() bool { return j.waitingSpan(&s, v.at) }) || !j.usualRest(&s) {
+		if !s.CompactList(`]`, func() bool { return j.waitingSpan(&s, v.at) }) || !j.fastRest(&s) {
 			return false
 		}
 		for i := range j.waits {
@@ -101,17 +101,17 @@ func (j *jaegerReader) waitingSpan(s *jsonscan.Scanner, at int) bool {
 	return true
 }
 
-// usualRest reads what follows the spans of a trace, up to its end.
-func (j *jaegerReader) usualRest(s *jsonscan.Scanner) bool {
+// fastRest reads what follows the spans of a trace, up to its end.
+func (j *jaegerReader) fastRest(s *jsonscan.Scanner) bool {
 	known := false
-	return s.Further(`}`, func() bool {
+	return s.CompactRest(`}`, func() bool {
 		name, err := s.Name()
 		switch _, tells := knownKeys[string(name)]; {
 		case err != nil:
 			return false
 		case string(name) == "processes" && !known:
 			known = true
-			return j.usualTable(s)
+			return j.fastProcesses(s)
 		case tells:
 			return false
 		}
@@ -119,10 +119,10 @@ func (j *jaegerReader) usualRest(s *jsonscan.Scanner) bool {
 	})
 }
 
-// usualTable reads the process table at hand.
-func (j *jaegerReader) usualTable(s *jsonscan.Scanner) bool {
+// fastProcesses reads the process table at hand.
+func (j *jaegerReader) fastProcesses(s *jsonscan.Scanner) bool {
 	j.s.At(s.B[s.I:])
-	j.table()
+	j.readProcesses()
 	s.I += j.s.I
 	return j.partial == nil && j.s.I > 0
 }

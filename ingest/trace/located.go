@@ -13,8 +13,8 @@ type located struct {
 	at  int // index of its first byte in Chunk.Data
 }
 
-// parts are those members of an object that a decoder looks at, in their order.
-type parts struct {
+// members are those members of an object that a decoder looks at, in their order.
+type members struct {
 	names  []string
 	values []located
 	others int // members of other names
@@ -30,7 +30,7 @@ func keySet(keys ...string) map[string]string {
 }
 
 // get returns the member of that name, the last one if it comes twice.
-func (m *parts) get(name string) (v located, ok bool) {
+func (m *members) get(name string) (v located, ok bool) {
 	for i := len(m.names) - 1; i >= 0; i-- {
 		if m.names[i] == name {
 			return m.values[i], true
@@ -40,7 +40,7 @@ func (m *parts) get(name string) (v located, ok bool) {
 }
 
 // has reports whether one of the names is there.
-func (m *parts) has(names ...string) bool {
+func (m *members) has(names ...string) bool {
 	for _, n := range names {
 		if _, ok := m.get(n); ok {
 			return true
@@ -53,7 +53,7 @@ func (m *parts) has(names ...string) bool {
 // and returns its length, 0 after a fault. It looks at brackets only, so that a
 // fault inside one part does not cost the others. After a fault between them,
 // those before it count.
-func (m *parts) read(v located, known map[string]string) (n int, err error) {
+func (m *members) read(v located, known map[string]string) (n int, err error) {
 	m.names, m.values, m.others = m.names[:0], m.values[:0], 0
 	var s jsonscan.Scanner
 	s.At(v.raw)
@@ -119,7 +119,7 @@ func (v located) run(visit func(located) int, stray func(at int), end byte) (i i
 			return i
 		default:
 			stray(v.at + i)
-			i += strayLength(rest)
+			i += unexpectedLength(rest)
 		}
 	}
 	return i
@@ -128,9 +128,9 @@ func (v located) run(visit func(located) int, stray func(at int), end byte) (i i
 // whole is the object or array at the start of v.
 func (v located) whole() located { return located{v.raw[:jsonscan.Balanced(v.raw)], v.at} }
 
-// strayLength is the length of a string, a number or what else is no object and
+// unexpectedLength is the length of a string, a number or what else is no object and
 // no array.
-func strayLength(b []byte) int {
+func unexpectedLength(b []byte) int {
 	if b[0] == '"' {
 		if n := jsonscan.StringEnd(b); n > 0 {
 			return n
@@ -169,10 +169,10 @@ func (c *cursor) place(at int) place {
 	return place{c.line, c.chunk.Offset + int64(at)}
 }
 
-// mend cuts an unfinished element back to its last whole object that is no part
+// repair cuts an unfinished element back to its last whole object that is no part
 // of a span, and closes the brackets that are open there; nil if it has none.
-func mend(raw []byte) []byte {
-	m := mender{raw: raw}
+func repair(raw []byte) []byte {
+	m := repairer{raw: raw}
 	for m.i < len(raw) {
 		m.step()
 	}
@@ -182,8 +182,8 @@ func mend(raw []byte) []byte {
 	return closed(bytes.Clone(raw[:m.end]), m.kept)
 }
 
-// mender walks through an unfinished element.
-type mender struct {
+// repairer walks through an unfinished element.
+type repairer struct {
 	raw        []byte
 	i          int
 	open, kept []byte // brackets, all and those at end
@@ -192,7 +192,7 @@ type mender struct {
 	end        int    // of the last whole object
 }
 
-func (m *mender) step() {
+func (m *repairer) step() {
 	n := 1
 	switch c := m.raw[m.i]; c {
 	case '"':
@@ -217,7 +217,7 @@ func (m *mender) step() {
 	m.i += n
 }
 
-func (m *mender) close(c byte) {
+func (m *repairer) close(c byte) {
 	if len(m.open) > 0 {
 		m.open = m.open[:len(m.open)-1]
 	}

@@ -22,8 +22,8 @@ var jaegerModel = dialect{
 		keys("spans", "spans.traceId", "spans.operationName"), keys("spans", "spans.traceId", "spans.spanId"),
 		keys("traceId", "spanId", "operationName", "startTime"),
 	},
-	own:   []string{"traceId", "spanId", "trace_id", "span_id"},
-	parts: []string{"processMap", "process_map", "process"},
+	own:     []string{"traceId", "spanId", "trace_id", "span_id"},
+	members: []string{"processMap", "process_map", "process"},
 }
 
 // modelReader reads spans of Jaeger's model, from protobuf and from the JSON of
@@ -31,7 +31,7 @@ var jaegerModel = dialect{
 // processes are judged as those of all other formats.
 type modelReader struct {
 	*spanReader
-	parts     parts
+	members   members
 	processes map[string]process
 	batch     process // of all spans without one of their own
 	text      []byte  // what the span's values were written to
@@ -46,7 +46,7 @@ func (r *modelReader) forget() {
 }
 
 // context reads what the spans of a trace or a batch refer to.
-func (r *modelReader) context(m *parts) {
+func (r *modelReader) context(m *members) {
 	r.forget()
 	for i, name := range m.names {
 		switch v := m.values[i]; name {
@@ -107,7 +107,7 @@ var presence = keySet("traceId", "trace_id", "spanId", "span_id", "duration", "s
 
 // span reads a span in protobuf's JSON.
 func (r *modelReader) span(v located) (n int, bad *format.Fault) {
-	n, err := r.parts.read(v, presence)
+	n, err := r.members.read(v, presence)
 	if err != nil {
 		return n, malformed(err)
 	}
@@ -124,7 +124,7 @@ func (r *modelReader) span(v located) (n int, bad *format.Fault) {
 // given reports whether one of the names has a value.
 func (r *modelReader) given(names ...string) bool {
 	for _, n := range names {
-		if v, ok := r.parts.get(n); ok && string(v.raw) != "null" && string(v.raw) != `""` {
+		if v, ok := r.members.get(n); ok && string(v.raw) != "null" && string(v.raw) != `""` {
 			return true
 		}
 	}

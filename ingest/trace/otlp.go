@@ -62,7 +62,7 @@ func isScopes(key []byte) bool {
 // spans of all scopes. Scopes mostly follow their resource, and are then read
 // in passing.
 func (o *otlpReader) resourceSpans(v located) (n int, bad *format.Fault) {
-	if n, ok := o.wholeElement(v); ok {
+	if n, ok := o.fastElement(v); ok {
 		return n, nil
 	}
 	before, known := o.partial, false
@@ -76,7 +76,7 @@ func (o *otlpReader) resourceSpans(v located) (n int, bad *format.Fault) {
 			s.I += o.resourceAt(here)
 			return passOver(&s, here)
 		case isScopes(name) && known:
-			s.I += here.each(o.read, o.stray)
+			s.I += here.each(o.read, o.unexpected)
 			return passOver(&s, here)
 		case isScopes(name):
 			o.scopes = append(o.scopes, here)
@@ -91,7 +91,7 @@ func (o *otlpReader) resourceSpans(v located) (n int, bad *format.Fault) {
 		o.partial = bad
 	}
 	for _, scopes := range o.scopes {
-		scopes.each(o.read, o.stray)
+		scopes.each(o.read, o.unexpected)
 	}
 	o.partial = before
 	return s.End(err), bad
@@ -99,9 +99,9 @@ func (o *otlpReader) resourceSpans(v located) (n int, bad *format.Fault) {
 
 // context reads the resource of an element whose spans come by themselves.
 func (o *otlpReader) context(v located) {
-	var m parts
+	var m members
 	o.resource = process{}
-	o.parts(&m, v, resourceParts)
+	o.readMembers(&m, v, resourceParts)
 	if r, ok := m.get("resource"); ok {
 		o.resourceAt(r)
 	}
@@ -142,7 +142,7 @@ func (o *otlpReader) scope(v located) (n int, bad *format.Fault) {
 	err := s.Members(func(name []byte) error {
 		here := located{s.B[s.I:], v.at + s.I}
 		if string(name) == "spans" {
-			s.I += here.each(o.readSpan, o.stray)
+			s.I += here.each(o.readSpan, o.unexpected)
 		}
 		return passOver(&s, here)
 	})

@@ -6,21 +6,21 @@ import (
 
 // spanAttribute reads one attribute of a span.
 func (o *otlpReader) spanAttribute() error {
-	if !o.general && o.usualAttribute() {
+	if !o.general && o.fastAttribute() {
 		return nil
 	}
 	return o.oneAttribute(o.note)
 }
 
-// usualAttribute reads {"key":…,"value":{"stringValue":…}} or one of a number or
+// fastAttribute reads {"key":…,"value":{"stringValue":…}} or one of a number or
 // a boolean, if the key is the expected one; else it stays where it is.
-func (o *otlpReader) usualAttribute() bool {
+func (o *otlpReader) fastAttribute() bool {
 	s, from := &o.s, o.s.I
 	if s.Pass(`{"key":"`) {
 		if k := o.memos.expected(s.B[s.I:]); k != nil {
 			s.I += len(k.written) + 1
-			if kind, raw, ok := usualAnyValue(s); ok {
-				o.quickTag(k, kind, raw)
+			if kind, raw, ok := fastAnyValue(s); ok {
+				o.knownTag(k, kind, raw)
 				return true
 			}
 		}
@@ -29,7 +29,7 @@ func (o *otlpReader) usualAttribute() bool {
 	return false
 }
 
-func usualAnyValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
+func fastAnyValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 	if !s.Pass(`,"value":{"`) {
 		return jsonscan.Absent, nil, false
 	}
@@ -50,22 +50,22 @@ func (o *otlpReader) fastLine(v located) bool {
 	return o.waiting(func() bool {
 		s := &o.outer
 		s.At(v.raw)
-		elements := s.Pass(`{"resourceSpans":[`) && s.Tight(`]`, func() bool { return o.usualResource(v.at) })
+		elements := s.Pass(`{"resourceSpans":[`) && s.CompactList(`]`, func() bool { return o.fastResource(v.at) })
 		return elements && s.Pass(`}`) && s.I == len(v.raw)
 	})
 }
 
-// wholeElement reads an element of resourceSpans in the same way.
-func (o *otlpReader) wholeElement(v located) (n int, ok bool) {
+// fastElement reads an element of resourceSpans in the same way.
+func (o *otlpReader) fastElement(v located) (n int, ok bool) {
 	ok = o.waiting(func() bool {
 		o.outer.At(v.raw)
-		return o.usualResource(v.at)
+		return o.fastResource(v.at)
 	})
 	return o.outer.I, ok
 }
 
-// usualResource reads the element at hand: its resource, then its scopes.
-func (o *otlpReader) usualResource(at int) bool {
+// fastResource reads the element at hand: its resource, then its scopes.
+func (o *otlpReader) fastResource(at int) bool {
 	s := &o.outer
 	if !s.Pass(`{"resource":`) || s.Peek() != '{' {
 		return false
@@ -78,10 +78,10 @@ func (o *otlpReader) usualResource(at int) bool {
 	if len(o.resource.service) > 0 {
 		o.resource.add()
 	}
-	if !s.Tight(`]`, func() bool { return o.usualScope(at) }) {
+	if !s.CompactList(`]`, func() bool { return o.fastScope(at) }) {
 		return false
 	}
-	return s.Further(`}`, o.passMember)
+	return s.CompactRest(`}`, o.passMember)
 }
 
 // passMember passes a member of an element that says nothing of its spans.
@@ -90,22 +90,22 @@ func (o *otlpReader) passMember() bool {
 	return err == nil && string(name) != "resource" && !isScopes(name) && o.outer.Skip() == nil
 }
 
-// usualScope reads the scope at hand.
-func (o *otlpReader) usualScope(at int) bool {
+// fastScope reads the scope at hand.
+func (o *otlpReader) fastScope(at int) bool {
 	s := &o.outer
-	return s.Pass(`{`) && s.Tight(`}`, func() bool {
+	return s.Pass(`{`) && s.CompactList(`}`, func() bool {
 		switch name, err := s.Name(); {
 		case err != nil:
 			return false
 		case string(name) == "spans":
-			return s.Pass(`[`) && s.Tight(`]`, func() bool { return o.usualSpan(at) })
+			return s.Pass(`[`) && s.CompactList(`]`, func() bool { return o.fastSpan(at) })
 		}
 		return s.Skip() == nil
 	})
 }
 
-// usualSpan reads the span at hand, which then waits.
-func (o *otlpReader) usualSpan(at int) bool {
+// fastSpan reads the span at hand, which then waits.
+func (o *otlpReader) fastSpan(at int) bool {
 	s := &o.outer
 	if s.Peek() != '{' {
 		return false

@@ -152,8 +152,8 @@ func (r *spanReader) fault(err error, at int) *format.Fault {
 
 func malformed(err error) *format.Fault { return format.NewFault(format.Malformed, err.Error()) }
 
-// stray counts what stands where a record should, and is none.
-func (r *spanReader) stray(at int) {
+// unexpected counts what stands where a record should, and is none.
+func (r *spanReader) unexpected(at int) {
 	r.reject(at, format.NewFault(format.NotARecord, "neither an object nor an array"))
 }
 
@@ -344,7 +344,7 @@ func parseTime(v *field.Value) (moment.Length, error) {
 	if v.Kind != jsonscan.Number && v.Kind != jsonscan.Text {
 		return moment.Length{}, moment.ErrNotNumber
 	}
-	if s, ok := plainTime(v); ok {
+	if s, ok := fastTime(v); ok {
 		return s, nil
 	}
 	return moment.ParseDuration(v.Raw, v.Use.Unit)

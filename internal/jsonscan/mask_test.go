@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// plainScan is scan byte by byte, as the brackets are defined.
-func plainScan(b []byte) (n int, done bool) {
+// bytewiseScan is scan byte by byte, as the brackets are defined.
+func bytewiseScan(b []byte) (n int, done bool) {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
@@ -37,7 +37,7 @@ func TestBlocksAreScannedAsBytesAre(t *testing.T) {
 			for i := 4; i < len(in); i++ {
 				in[i] = alphabet[r.IntN(len(alphabet))]
 			}
-			wantN, wantDone := plainScan(in)
+			wantN, wantDone := bytewiseScan(in)
 			for _, step := range []int{len(in), 1 + r.IntN(100)} {
 				var s Balance
 				at, done := 0, false

@@ -12,14 +12,14 @@ func (s *Scanner) Pass(text string) bool {
 	return true
 }
 
-// Tight calls each at every item up to closing, with nothing but commas between
+// CompactList calls each at every item up to closing, with nothing but commas between
 // them; false where each says so or anything else stands there.
-func (s *Scanner) Tight(closing string, each func() bool) bool {
-	return s.Pass(closing) || each() && s.Further(closing, each)
+func (s *Scanner) CompactList(closing string, each func() bool) bool {
+	return s.Pass(closing) || each() && s.CompactRest(closing, each)
 }
 
-// Further is tight after an item.
-func (s *Scanner) Further(closing string, each func() bool) bool {
+// CompactRest is tight after an item.
+func (s *Scanner) CompactRest(closing string, each func() bool) bool {
 	for !s.Pass(closing) {
 		if !s.Pass(`,`) || !each() {
 			return false
