@@ -9,7 +9,11 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/hoplog"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/trace"
 )
 
 // Config is how a run reads its inputs.
@@ -75,12 +79,12 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // prepare undoes the compression and looks at the head of what comes out.
 func (f opener) prepare(raw *bufio.Reader) error {
-	plain, err := f.decompress(raw)
+	content, err := f.decompress(raw)
 	if err != nil {
 		f.Fail(err)
 		return nil
 	}
-	f.SetContent(plain)
+	f.SetContent(content)
 	head, err := f.Head.Peek(format.HeadSize)
 	none := len(head) == 0 || format.Blank(head) && !isBinary(f.config.Format)
 	switch broken := err != nil && err != io.EOF; {
@@ -182,4 +186,14 @@ func (z *zstdFrames) Read(p []byte) (int, error) {
 
 func trailing(f *format.File, what string) {
 	f.Warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
+}
+
+// NewSettings builds what the formats need to know of the user's wishes. An
+// error is a mistake in the rules.
+func NewSettings(c field.Config, r outcome.Config) (*format.Settings, error) {
+	rules, err := outcome.NewSet(r)
+	if err != nil {
+		return nil, err
+	}
+	return &format.Settings{Config: c, Rules: rules, Lines: hoplog.NewTable(c, rules), Tags: trace.NewTable(c, rules)}, nil
 }

@@ -34,7 +34,7 @@ type File struct {
 	answered bool // errors in an answer were noted
 }
 
-// Sizes of what is read and held, in bytes; 0 for the usual ones.
+// Sizes of what is read and held, in bytes; 0 for the defaults.
 type Sizes struct {
 	Chunk   int // about how much a chunk has
 	Read    int // how much is read at once

@@ -44,9 +44,9 @@ type layouts struct {
 const learnAgain, learnRarely = 64, 1 << 16
 
 // read tries the layouts, the likeliest first, and returns the length of the line,
-// 0 where none fits. An attempt that is plain is read that way, any other into the
+// 0 where none fits. An attempt that is ordinary is read by the fast path, any other into the
 // scanner's record.
-func (a *layouts) read(s *recordScanner, b []byte) (n int, short *fastRow) {
+func (a *layouts) read(s *recordScanner, b []byte) (n int, fast *fastRow) {
 	for range a.list {
 		if l := a.list[a.likely]; l != nil {
 			if n := l.read(s, l.fast, b); n > 0 {
@@ -161,7 +161,7 @@ func repeated(slots []slot) bool {
 
 // read reads the line at the start of b into the row of p or, where that is nil,
 // into the scanner's record. It returns the length of the line, 0 for one that is
-// laid out otherwise or is not plain.
+// laid out otherwise or is not ordinary.
 func (l *layout) read(s *recordScanner, p *fastRow, b []byte) int {
 	if p != nil {
 		p.begin()

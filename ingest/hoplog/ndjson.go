@@ -71,14 +71,14 @@ func (d *ndjson) readFast(c *format.Chunk, data []byte, line, offset int64, s fo
 	if d.tally.Fields == nil {
 		return 0
 	}
-	n, plain := d.layouts.read(&d.scanner, data)
+	n, fast := d.layouts.read(&d.scanner, data)
 	switch {
 	case n == 0 || n > c.File.MaxLine:
 		return 0
-	case plain != nil:
-		plain.row.Line, plain.row.Offset = line, offset
-		plain.accept(d.tally)
-		s.Attempt(&plain.row, plain.hop, plain.instance, nil)
+	case fast != nil:
+		fast.row.Line, fast.row.Offset = line, offset
+		fast.accept(d.tally)
+		s.Attempt(&fast.row, fast.hop, fast.instance, nil)
 		return n
 	}
 	hop, bad := d.attempts.row(&d.rec, &d.row)

@@ -56,9 +56,9 @@ func fastTagValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool)
 }
 
 // errNeedsGeneral ends the reading of a trace that the general reader must read.
-var errNeedsGeneral = errors.New("not written as usual")
+var errNeedsGeneral = errors.New("written otherwise than expected")
 
-// fastTrace reads a trace that is written as usual: its spans come before its
+// fastTrace reads a trace that is written as Jaeger's query service does: its spans come before its
 // processes, so that they wait. Where anything is unusual or wrong, ok is false
 // and nothing was done.
 func (j *jaegerReader) fastTrace(v located) (n int, ok bool) {

@@ -82,25 +82,27 @@ func (v located) is() byte {
 }
 
 // each calls visit at every object or array in the array at the start of v, and
-// stray for what else stands there, and returns the length of the array, 0 if it
+// unexpected for what else stands there, and returns the length of the array, 0 if it
 // has no end. visit returns how much it read, 0 after a fault: then the brackets
 // tell where to go on. Anything but an array is empty.
-func (v located) each(visit func(located) int, stray func(at int)) (n int) {
+func (v located) each(visit func(located) int, unexpected func(at int)) (n int) {
 	if v.is() != '[' {
 		return 0
 	}
 	inside := located{v.raw[1:], v.at + 1}
-	if n = inside.run(visit, stray, ']'); n == len(inside.raw) {
+	if n = inside.run(visit, unexpected, ']'); n == len(inside.raw) {
 		return 0
 	}
 	return n + len("[]")
 }
 
 // sequence is each for elements without their array's brackets.
-func (v located) sequence(visit func(located) int, stray func(at int)) { v.run(visit, stray, 0) }
+func (v located) sequence(visit func(located) int, unexpected func(at int)) {
+	v.run(visit, unexpected, 0)
+}
 
 // run visits what stands before end, and returns where that is.
-func (v located) run(visit func(located) int, stray func(at int), end byte) (i int) {
+func (v located) run(visit func(located) int, unexpected func(at int), end byte) (i int) {
 	for i < len(v.raw) {
 		rest := v.raw[i:]
 		switch c := rest[0]; {
@@ -118,7 +120,7 @@ func (v located) run(visit func(located) int, stray func(at int), end byte) (i i
 		case c == end:
 			return i
 		default:
-			stray(v.at + i)
+			unexpected(v.at + i)
 			i += unexpectedLength(rest)
 		}
 	}

@@ -44,7 +44,7 @@ func fastAnyValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool)
 	return kind, raw, err == nil && s.Pass(`}}`)
 }
 
-// fastLine reads a document that is written as usual and has all of v. Where
+// fastLine reads a document that is written as collectors do and has all of v. Where
 // anything is unusual or wrong it returns false, and nothing was done.
 func (o *otlpReader) fastLine(v located) bool {
 	return o.waiting(func() bool {

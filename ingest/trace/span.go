@@ -33,7 +33,7 @@ type spanReader struct {
 	trace   []byte
 	traceID spans.TraceID
 	opaque  bool
-	// general: no shortcut is taken, for tests to hold them against.
+	// general: no fast path is taken, for tests to hold them against.
 	general bool
 	// rest is what is read of an element whose spans come by themselves, nil while
 	// other text is.

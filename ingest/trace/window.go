@@ -63,7 +63,7 @@ func (w *window) move() {
 }
 
 // buffer returns an empty buffer with room for more than what is ahead: one that
-// comes back, if it has the usual size.
+// comes back, if it has the full size.
 func (w *window) buffer() []byte {
 	size := max(2*len(w.ahead()), w.room)
 	w.room = min(2*w.room, w.most)

@@ -13,14 +13,14 @@ type Balance struct {
 // Scan reads on in b and returns how many bytes belong to the value; done tells
 // that its last bracket is among them.
 func (s *Balance) Scan(b []byte) (n int, done bool) {
-	i, plain := 0, 0
+	i, bytewise := 0, 0
 	for i < len(b) {
-		if i >= plain && len(b)-i >= 64 {
+		if i >= bytewise && len(b)-i >= 64 {
 			if s.block((*[64]byte)(b[i:])) {
 				i += 64
 				continue
 			}
-			plain = i + 64
+			bytewise = i + 64
 		}
 		if s.quoted {
 			i = s.string(b, i)

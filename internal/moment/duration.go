@@ -76,7 +76,7 @@ func ParseDuration(b []byte, unit Unit) (Length, error) {
 	return parseUnits(b)
 }
 
-// fastNumber is the short way for a few plain digits with or without a point, by
+// fastNumber is the fast path of a few digits with or without a point, by
 // far the most common: they fit and are not finer than a nanosecond.
 func fastNumber(b []byte, unit Unit) (Length, bool) {
 	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {

@@ -13,12 +13,12 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// A plain attempt completed, and nothing about it is out of the ordinary. Nearly
-// all lines of a log are plain, so they take a short way: each value is looked at
-// once, in its place, and no record is filled. What the short way accepts becomes
-// the row that the long way gives; all else it leaves to the long way.
+// An ordinary attempt completed, and nothing about it needs a second look. Nearly
+// all lines of a log are ordinary, so they take the fast path: each value is read
+// once, where it stands, and no record is filled. What it accepts becomes the row
+// that the general path gives; all else it leaves to that.
 
-// rowPart is what a value is to a plain attempt.
+// rowPart is what a value is to an ordinary attempt.
 type rowPart uint8
 
 const (
@@ -36,8 +36,8 @@ const (
 	verdictPart
 )
 
-// partOf says what the value of a key is to a plain attempt; ok is false where
-// a record with that key needs the long way.
+// partOf says what the value of a key is to an ordinary attempt; ok is false where
+// a record with that key needs the general path.
 func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 	if len(key.Uses) != 1 {
 		return passed, len(key.Uses) == 0
@@ -86,7 +86,7 @@ func loneEvidence(r field.Role) func(*field.Value) outcome.Verdict {
 	return nil
 }
 
-// fastField is one value of a plain record: what it is, and what to know for it.
+// fastField is one value of an ordinary record: what it is, and what to know for it.
 type fastField struct {
 	part  rowPart
 	unit  moment.Unit
@@ -98,10 +98,10 @@ type fastField struct {
 // counts reports whether the value may be a number that is needed.
 func (f *fastField) counts() bool { return f.part >= durationPart && f.part < verdictPart }
 
-// fastRow is the short way for records with the same keys in the same order.
+// fastRow is the fast path of records with the same keys in the same order.
 type fastRow struct {
 	fields []fastField
-	// row is that of the record at hand; what plain records share stays in it.
+	// row is that of the record at hand; what ordinary records share stays in it.
 	row spans.Row
 	hop []byte
 	// instance is nil where the records name none.
@@ -117,7 +117,7 @@ type fastRow struct {
 	day   moment.Day
 }
 
-// newFastRow returns the short way of records with those keys, nil where there is
+// newFastRow returns the fast path of records with those keys, nil where there is
 // none. basis is that of their times.
 func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	if a.linked || a.columns.Has(spans.Strata) {
@@ -141,7 +141,7 @@ func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	return p
 }
 
-// fastField returns what the value of a key is to plain attempts, and the bit of
+// fastField returns what the value of a key is to ordinary attempts, and the bit of
 // its role, 0 for a key without one.
 func (a *attempts) fastField(key *field.Key) (f fastField, role uint64, ok bool) {
 	if f.part, ok = a.partOf(key); !ok || len(key.Uses) == 0 {
@@ -168,7 +168,7 @@ func (p *fastRow) clock(a *attempts, keys []*field.Key) {
 	}
 }
 
-// settle sets what all plain records of these roles share.
+// settle sets what all ordinary records of these roles share.
 func (p *fastRow) settle(a *attempts, has uint64) {
 	p.markCounts = a.fields.Rules.On(outcome.RuleRetryMark)
 	p.numberCounts = a.fields.Rules.On(outcome.RuleResend) && has&(1<<field.RetryMark) == 0
@@ -193,7 +193,7 @@ func (p *fastRow) begin() {
 }
 
 // whole is a whole number of a few digits, in its place; ok is false where the
-// long way must look at it.
+// general path must look at it.
 func (p *fastRow) whole(at *fastField, n int64) bool {
 	switch at.part {
 	case passed, clocked:
@@ -317,7 +317,7 @@ func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
 	return true
 }
 
-// accept counts a plain record.
+// accept counts an ordinary record.
 func (p *fastRow) accept(t *format.Tally) {
 	t.Records++
 	t.Accepted++

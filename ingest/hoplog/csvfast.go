@@ -10,15 +10,15 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// fastRows is the short way of the rows of one file: those without quotes whose
-// attempts are plain.
+// fastRows is the fast path of the rows of one file: those without quotes whose
+// attempts are ordinary.
 type fastRows struct {
 	header *header
 	row    *fastRow // nil where the record is needed
 }
 
-// readFast reads a plain row and returns its length, else 0. The first accepted row
-// of a chunk names its fields, so it goes the long way.
+// readFast reads an ordinary row and returns its length, else 0. The first accepted row
+// of a chunk names its fields, so it takes the general path.
 func (d *delimited) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
 	if d.tally.Fields == nil {
 		return 0
@@ -48,7 +48,7 @@ func (d *delimited) fastFor(h *header) fastRows {
 }
 
 // read reads the row at the start of b and returns its length with its newline, 0
-// for one that takes the long way.
+// for one that takes the general path.
 func (r *fastRows) read(b []byte) int {
 	if r.row == nil || len(b) == 0 || b[0] == format.ByteOrderMark[0] {
 		return 0
@@ -85,7 +85,7 @@ func lineEnd(b []byte) int {
 }
 
 // cell reads the cell at b[i:] and returns where it ends, -1 where it is not
-// plain.
+// ordinary.
 func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 	if f.counts() {
 		if n, digits := fastWhole(b, i); digits > 0 && r.ends(b[i+digits]) && r.row.whole(f, n) {

@@ -200,7 +200,7 @@ func (s *Scanner) quoted() (escaped bool, err error) {
 	return false, s.Fault("string without an end")
 }
 
-// UnescapedRun is how many bytes come before the first that ends the plain run of a
+// UnescapedRun is how many bytes come before the first that ends the unescaped run of a
 // string: a quote, a backslash or a control character. It looks at eight bytes at
 // a time: strings are mostly short, and there are many.
 func UnescapedRun(b []byte) (n int) {
@@ -215,7 +215,7 @@ func UnescapedRun(b []byte) (n int) {
 	return n
 }
 
-// EndsUnescaped sets the top bit of those of eight bytes that end a plain run. x-1
+// EndsUnescaped sets the top bit of those of eight bytes that end an unescaped run. x-1
 // borrows from the top bit of exactly those bytes that are 0, and of bytes above
 // such a one, so the lowest hit is always a true one. A quote, 0x22, with its
 // second bit turned over is 0x20, and control characters stay below that: one
