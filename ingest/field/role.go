@@ -1,3 +1,5 @@
+// Package field holds what the fields of one record mean: the roles that a key can
+// have, the table that finds them, and the values of the record at hand.
 package field
 
 import (

@@ -1,3 +1,6 @@
+// Package format is what the formats of input have in common with those who read
+// files: what a format must offer, the open file, its chunks, the tally of a chunk,
+// and where rows go.
 package format
 
 import (

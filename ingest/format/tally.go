@@ -18,24 +18,32 @@ type Tally struct {
 	Fields                             map[string]string // keys of the first accepted record
 	Incomplete                         bool              // the input ends inside a record
 
-	DuplicateKeys  int64 // keys that came twice in a record
-	Rounded        int64 // durations finer than a nanosecond
-	UnreadTimes    int64 // starts that could not be read
-	UnusedTimeouts int64 // timeouts without a unit, or unreadable
-	NumberMarks    int64 // timeouts of 0 or 1 that were read as marks
-	OpenRows       int64 // last rows of CSV without a line break
-	ZeroAttempts   int64 // attempt numbers below the first
-	TimeoutTexts   int64 // failures whose message speaks of a timeout
-
-	UnknownServices int64  // spans whose process is not there
-	ConnectionWaits int64  // deadlines that passed while waiting for a connection
-	UnreadMarks     int64  // tags called like a mark, neither yes nor no
-	OtherSignals    int64  // lines of metrics or logs among the traces
-	AnswerErrors    string // the first list of errors in an answer
+	Odd          [oddities]int64 // what was odd about records, by its kind
+	AnswerErrors string          // the first list of errors in an answer
 
 	Units, Marks, Basis uint8
 	KeepAll             bool
 }
+
+// Oddity is something odd about records that were read all the same.
+type Oddity int
+
+// The oddities of a record, in the order in which they are reported.
+const (
+	DuplicateKeys   Oddity = iota // keys that came twice in a record
+	Rounded                       // durations finer than a nanosecond
+	UnreadTimes                   // starts that could not be read
+	UnusedTimeouts                // timeouts without a unit, or unreadable
+	NumberMarks                   // timeouts of 0 or 1 that were read as marks
+	OpenRows                      // last rows of CSV without a line break
+	ZeroAttempts                  // attempt numbers below the first
+	UnknownServices               // spans whose process is not there
+	ConnectionWaits               // deadlines that passed while waiting for a connection
+	UnreadMarks                   // tags called like a mark, neither yes nor no
+	OtherSignals                  // lines of metrics or logs among the traces
+	TimeoutTexts                  // failures whose message speaks of a timeout
+	oddities
+)
 
 // Bits that tell how a chunk's records were read.
 const (
@@ -97,18 +105,9 @@ func (t *Tally) Add(o *Tally) {
 	t.Accepted += o.Accepted
 	t.Rejected += o.Rejected
 	t.Blank += o.Blank
-	t.DuplicateKeys += o.DuplicateKeys
-	t.Rounded += o.Rounded
-	t.UnreadTimes += o.UnreadTimes
-	t.UnusedTimeouts += o.UnusedTimeouts
-	t.NumberMarks += o.NumberMarks
-	t.OpenRows += o.OpenRows
-	t.ZeroAttempts += o.ZeroAttempts
-	t.TimeoutTexts += o.TimeoutTexts
-	t.UnknownServices += o.UnknownServices
-	t.UnreadMarks += o.UnreadMarks
-	t.OtherSignals += o.OtherSignals
-	t.ConnectionWaits += o.ConnectionWaits
+	for i, n := range o.Odd {
+		t.Odd[i] += n
+	}
 	t.Units |= o.Units
 	t.Marks |= o.Marks
 	t.Basis |= o.Basis
@@ -150,33 +149,28 @@ func (t *Tally) MarksName(configured bool) string {
 	return "none"
 }
 
-// Warnings say what was odd about accepted records.
-func (t *Tally) Warnings() []note.Warning {
-	mixed := int64(0)
-	if t.UnusedTimeouts > 0 {
-		mixed = t.NumberMarks
-	}
-	var w []note.Warning
-	for _, c := range [...]struct {
-		n          int64
-		code, text string
-	}{
-		{t.DuplicateKeys, "duplicate_keys", "fields came twice in their record: the last one counts"},
-		{t.Rounded, "sub_nanosecond_rounded", "durations are finer than a nanosecond and were rounded to one"},
-		{t.UnreadTimes, "unreadable_times", "start or end times could not be read and were left out"},
-		{t.UnusedTimeouts, "unused_timeouts", "timeouts are unreadable or without a unit and were not used: give --unit, or --field timeout=KEY:UNIT"},
-		{mixed, "ambiguous_timeouts", "timeouts of 0 or 1 were read as marks beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
-		{t.OpenRows, "last_row_open", "last rows of CSV have no line break: if the file was cut off there, the last cell is too short"},
-		{t.ZeroAttempts, "attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
-		{t.UnknownServices, "unknown_service", "spans have no service name: their hops are called unknown-service"},
-		{t.ConnectionWaits, "connection_waits", "deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
-		{t.UnreadMarks, "unreadable_marks", "spans have a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
-		{t.OtherSignals, "other_signals", "lines of metrics or logs among the traces were passed over"},
-		{t.TimeoutTexts, "timeouts_in_messages", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count as failed, not as cut"},
-	} {
-		if c.n > 0 {
-			w = append(w, note.Warning{Code: c.code, Text: fmt.Sprintf("%d %s", c.n, c.text)})
+var oddityWarnings = [oddities]struct{ code, text string }{
+	DuplicateKeys:   {"duplicate_keys", "fields came twice in their record: the last one counts"},
+	Rounded:         {"sub_nanosecond_rounded", "durations are finer than a nanosecond and were rounded to one"},
+	UnreadTimes:     {"unreadable_times", "start or end times could not be read and were left out"},
+	UnusedTimeouts:  {"unused_timeouts", "timeouts are unreadable or without a unit and were not used: give --unit, or --field timeout=KEY:UNIT"},
+	NumberMarks:     {"ambiguous_timeouts", "timeouts of 0 or 1 were read as marks beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
+	OpenRows:        {"last_row_open", "last rows of CSV have no line break: if the file was cut off there, the last cell is too short"},
+	ZeroAttempts:    {"attempt_below_first", "attempts have a number below that of the first one and were read as firsts: see --first-attempt"},
+	UnknownServices: {"unknown_service", "spans have no service name: their hops are called unknown-service"},
+	ConnectionWaits: {"connection_waits", "deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
+	UnreadMarks:     {"unreadable_marks", "spans have a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
+	OtherSignals:    {"other_signals", "lines of metrics or logs among the traces were passed over"},
+	TimeoutTexts:    {"timeouts_in_messages", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count as failed, not as cut"},
+}
+
+// Warnings say what was odd about accepted records. Numbers read as marks are only
+// where other bare numbers were read as times.
+func (t *Tally) Warnings() (all []note.Warning) {
+	for i, w := range oddityWarnings {
+		if n := t.Odd[i]; n > 0 && (i != int(NumberMarks) || t.Odd[UnusedTimeouts] > 0) {
+			all = append(all, note.Warning{Code: w.code, Text: fmt.Sprintf("%d %s", n, w.text)})
 		}
 	}
-	return w
+	return all
 }

@@ -1,3 +1,6 @@
+// Package hoplog reads hop logs, one line an attempt: JSON lines, CSV and TSV. Lines
+// that are laid out alike take a fast path; what that reads, the general path reads
+// with the same result.
 package hoplog
 
 import (
@@ -78,9 +81,9 @@ func readLength(rec *field.Record) (moment.Length, *format.Fault) {
 // note adds what was odd about an accepted record, and how it was read.
 func (a *attempts) note(rec *field.Record, r *spans.Row, length moment.Length) {
 	t := a.tally
-	t.DuplicateKeys += rec.Duplicates
+	t.Odd[format.DuplicateKeys] += rec.Duplicates
 	if length.Rounded {
-		t.Rounded++
+		t.Odd[format.Rounded]++
 	}
 	if length.Own {
 		t.Units |= format.UnitInValue
@@ -91,10 +94,10 @@ func (a *attempts) note(rec *field.Record, r *spans.Row, length moment.Length) {
 		t.Marks |= marksUsed(rec)
 	}
 	if r.Outcome == spans.Failed && outcome.SpeaksOfTimeout(rec.Get(field.Error).Raw) {
-		t.TimeoutTexts++
+		t.Odd[format.TimeoutTexts]++
 	}
 	if r.HasAttempt && r.Attempt < int64(rec.Get(field.Attempt).Use.First) {
-		t.ZeroAttempts++
+		t.Odd[format.ZeroAttempts]++
 	}
 	t.Basis |= timeBasis(a.fields, rec)
 }
@@ -190,14 +193,14 @@ func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	v := rec.Get(field.Timeout)
 	if _, isMark := outcome.TimeoutMark(rec); isMark || v.Empty() {
 		if isMark && len(v.Raw) == 1 {
-			a.tally.NumberMarks++
+			a.tally.Odd[format.NumberMarks]++
 		}
 		return
 	}
 	s, err := moment.ParseDuration(v.Raw, v.Use.Unit)
 	switch {
 	case err != nil:
-		a.tally.UnusedTimeouts++
+		a.tally.Odd[format.UnusedTimeouts]++
 	case s.NS > 0:
 		r.Timeout, r.HasTimeout = s.NS, true
 	}
@@ -240,7 +243,7 @@ func (a *attempts) start(rec *field.Record, r *spans.Row) {
 		}
 		t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
 		if err != nil || a.isEnd(role) && t.NS < math.MinInt64+r.Duration {
-			a.tally.UnreadTimes++
+			a.tally.Odd[format.UnreadTimes]++
 			continue
 		}
 		if a.isEnd(role) {

@@ -252,7 +252,7 @@ func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 			t.Reject(line, offset, bad)
 		case hop != nil:
 			if c.Open && len(data) == 0 {
-				t.OpenRows++
+				t.Odd[format.OpenRows]++
 			}
 			d.row.Line, d.row.Offset = line, offset
 			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)

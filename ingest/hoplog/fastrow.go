@@ -96,7 +96,7 @@ type fastField struct {
 }
 
 // counts reports whether the value may be a number that is needed.
-func (f *fastField) counts() bool { return f.part >= durationPart && f.part < verdictPart }
+func (at *fastField) counts() bool { return at.part >= durationPart && at.part < verdictPart }
 
 // fastRow is the fast path of records with the same keys in the same order.
 type fastRow struct {
@@ -325,7 +325,7 @@ func (p *fastRow) accept(t *format.Tally) {
 	t.Marks |= p.marks
 	t.Basis |= p.basis
 	if p.rounded {
-		t.Rounded++
+		t.Odd[format.Rounded]++
 	}
 }
 

@@ -1,3 +1,6 @@
+// Package outcome says how an attempt ended from the evidence in its record:
+// completed, failed or cut by a timeout, and whether it is a retry. One set of rules
+// serves hop logs and traces.
 package outcome
 
 import (
@@ -99,7 +102,7 @@ func NewSet(c Config) (*Set, error) {
 }
 
 // On reports whether a rule counts.
-func (r *Set) On(name string) bool { return !r.off[name] }
+func (s *Set) On(name string) bool { return !s.off[name] }
 
 // AddConditions makes the keys of --truncated-if known; only the value asked
 // for counts.

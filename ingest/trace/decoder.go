@@ -225,7 +225,7 @@ func (d *decoder) known(v located, m *members, broken bool) *format.Fault {
 	switch {
 	case d.isOtherSignal(m):
 		d.tally.SkipBlank()
-		d.tally.OtherSignals++
+		d.tally.Odd[format.OtherSignals]++
 		return nil
 	case m.others == 0 && m.has("errors", "error"):
 		return nil

@@ -1,3 +1,10 @@
+// Package trace reads traces: the JSON of Jaeger and of OpenTelemetry, and Jaeger's
+// protobuf.
+//
+//	stream ── documents ──> chunks of whole elements ── decoder ──> spans
+//
+// A dialect says by which keys its values are known; the cutting and the decoding
+// look at the list of dialects only.
 package trace
 
 import (

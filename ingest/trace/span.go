@@ -218,7 +218,7 @@ func (r *spanReader) name() *format.Fault {
 			return r.partial
 		}
 		f.process.service = unknownService
-		r.tally.UnknownServices++
+		r.tally.Odd[format.UnknownServices]++
 	}
 	if len(f.operation) == 0 {
 		f.operation = unknownOperation
@@ -360,7 +360,7 @@ func (r *spanReader) verdict() (v outcome.Verdict, marked bool) {
 	if ok {
 		return v, marked
 	}
-	r.tally.UnreadMarks++
+	r.tally.Odd[format.UnreadMarks]++
 	r.rec.Has &^= 1 << field.TruncatedMark
 	v, marked, _ = r.rules.Judge(&r.rec, r.has.kind)
 	return v, marked
@@ -380,7 +380,7 @@ func (r *spanReader) judge() {
 		r.tally.Marks |= format.MarkRules
 	}
 	if v.Rule == outcome.RuleDeadline && outcome.ContainsFold(r.rec.Get(field.Message).Raw, "waiting_for_connection") {
-		r.tally.ConnectionWaits++
+		r.tally.Odd[format.ConnectionWaits]++
 	}
 	if r.rules.Retry(&r.rec) {
 		row.Retry, row.Ties = true, row.Ties|spans.MarkedRetry

@@ -1,3 +1,6 @@
+// Package jsonscan reads JSON as bytes: a pull parser that accepts what
+// encoding/json accepts, objects by a table of their members, and the ends of values
+// by their brackets alone, in as many pieces as the bytes come in.
 package jsonscan
 
 import (

@@ -1,3 +1,5 @@
+// Package moment reads times and durations, exactly and in whole nanoseconds: numbers
+// in a unit, texts with their own units, RFC 3339.
 package moment
 
 import (
