@@ -47,6 +47,7 @@ const (
 )
 
 func TestCompressedInputIsRead(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat(rowB, 50000)
 	for _, c := range []struct {
 		name, in, compression string
@@ -89,6 +90,7 @@ func TestCompressedInputIsRead(t *testing.T) {
 // A file cut at any byte loses none of its whole rows, never looks complete and
 // is never an error of another kind.
 func TestCutInputKeepsItsWholeRows(t *testing.T) {
+	t.Parallel()
 	var text, table strings.Builder
 	table.WriteString("hop,duration_ms\n")
 	for i := range 12 {

@@ -74,6 +74,7 @@ var twoTraces = strings.NewReplacer("@1", uiTrace, "@2", strings.NewReplacer(`"1
 
 // TestCutDocumentsKeepTheirWholeSpans cuts documents at every byte.
 func TestCutDocumentsKeepTheirWholeSpans(t *testing.T) {
+	t.Parallel()
 	first := strings.Replace(twoTraces, `"processes":{"p1":{"serviceName":"svc","tags":[]}},"warnings":null`, `"warnings":null`, 1)
 	first = strings.Replace(first, `{"traceID":"1a","spans"`, `{"processes":{"p1":{"serviceName":"svc"}},"traceID":"1a","spans"`, 1)
 	for name, in := range map[string]string{
@@ -82,7 +83,7 @@ func TestCutDocumentsKeepTheirWholeSpans(t *testing.T) {
 		"otlp, resource last": `{"resourceSpans":[{"scopeSpans":[{"spans":[` + otlpSpan + `]}],"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"svc"}}]}}]}`,
 	} {
 		whole := readTraces(t, traceHow{}, in)
-		for n := len(`{"data":[{"traceID":"1a","spans":[{"spanID":"`); n < len(in); n++ {
+		for n := len(`{"data":[{"traceID":"1a","spans":[{"spanID":"`); n < len(in); n += every(3) {
 			d := cutAt(t, in, n)
 			if d.err != nil {
 				continue // too little of it to recognise
@@ -173,6 +174,7 @@ func TestErrorsInAnswersAreTold(t *testing.T) {
 // TestLargeElementsAreTakenApart: more than is held whole, with all that can be
 // wrong, in bounded memory and without a file left.
 func TestLargeElementsAreTakenApart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n := 3000
 	in := `{"data":[{"x":[{"spans":7},"spans"],"spans":[` + strings.Repeat(uiSpan+" ,\n", n) + `7,` + uiSpan + `],"traceID":"1a","processes":{"p1":{"serviceName":"svc"}}},` + uiTrace + `]}`

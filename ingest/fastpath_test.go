@@ -54,9 +54,10 @@ func alike(t *testing.T, in string) {
 	}
 }
 
-// TestShortcutsChangeNothing puts what is unusual into every place of what is
+// TestFastPathsChangeNothing puts what is unusual into every place of what is
 // usual.
-func TestShortcutsChangeNothing(t *testing.T) {
+func TestFastPathsChangeNothing(t *testing.T) {
+	t.Parallel()
 	bare := usualSpan("1", "2", "", usualTags, "")
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`],}]}`)
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`]},{"traceID":"1","spans":[]}]}`)
@@ -74,7 +75,7 @@ func TestShortcutsChangeNothing(t *testing.T) {
 		alike(t, strings.ReplaceAll(usual, "[", "[ "))
 		alike(t, strings.ReplaceAll(usual, "{", "{ "))
 		for i, c := range usual {
-			if strings.ContainsRune("{}[],", c) {
+			if i%every(3) == 0 && strings.ContainsRune("{}[],", c) {
 				alike(t, usual[:i]+","+usual[i:])
 				alike(t, usual[:i]+usual[i+1:])
 			}
@@ -82,7 +83,7 @@ func TestShortcutsChangeNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		pieces := []string{`"`, `\`, `\"`, `\u0041`, "\x01", "\xff", ` `, "\n", `,`, `:`, `{`, `}`, `[`, `]`, `0`, `-1`, `1.5`, `1e3`, `99999999999999999999`, `null`, `true`, `{}`, `[]`, `""`,
 			`"value":7`, `"processID":"p0"`, `,"processID":"p0"`, `,"process":{"serviceName":"z"}`, `,"traceId":"7"`, `,"spans":[]`, `"key":"error",`, `p9`, `CHILD_OF`, `FOLLOWS_FROM`}
-		for range 500 {
+		for range 500 / every(5) {
 			at := r.IntN(len(usual))
 			piece := pieces[r.IntN(len(pieces))]
 			left := at + r.IntN(3)*len(piece)/2

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -241,12 +243,33 @@ func newChecked(t testing.TB) *memory.CheckedAllocator {
 	return mem
 }
 
+// settingsMade are those that settingsOf built, as most tests ask for the same.
+var settingsMade sync.Map
+
 // settingsOf builds settings that are right.
 func settingsOf(t testing.TB, c field.Config, r outcome.Config) *format.Settings {
 	t.Helper()
-	f, err := NewSettings(c, r)
+	key := fmt.Sprintf("%#v %#v", c, r)
+	if made, ok := settingsMade.Load(key); ok {
+		return made.(*format.Settings)
+	}
+	s, err := NewSettings(c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	settingsMade.Store(key, s)
+	return s
+}
+
+// every is 1, or n where tests are to be short: they try each n-th case then.
+func every(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests open many small inputs
+	m.Run()
 }

@@ -52,6 +52,7 @@ func TestQuotedNewlinesWithinMaxLineAreRead(t *testing.T) {
 
 // 70 KB, 16 MB and 20 MB lines, each followed by a short one (B43).
 func TestLongLinesAreRead(t *testing.T) {
+	t.Parallel()
 	var in strings.Builder
 	sizes := []int{70_000, 16 << 20, 20 << 20}
 	for i, size := range sizes {

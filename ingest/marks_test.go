@@ -13,6 +13,7 @@ func columnsOf(c spans.Columns) spans.Columns { return c }
 // How an attempt ended, by every row of the decision table that hop logs can
 // show. "?" after an ending: nothing in the record says so.
 func TestEndingsByEvidence(t *testing.T) {
+	t.Parallel()
 	for ending, records := range map[string][]string{
 		"completed?": {``, `"cut_by":"own"`, `"timeout":"5s"`, `"timeout_ms":0`, `"timeout_ms":1`, `"deadline":"x"`, `"status":{"code":2}`, `"error":[]`, `"error":{ }`},
 		"completed": {

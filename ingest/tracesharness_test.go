@@ -77,9 +77,10 @@ type traced struct {
 
 func (h traceHow) config(t testing.TB) Config {
 	t.Helper()
-	f := settingsOf(t, field.Config{Unit: moment.NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
-	f.General = h.general
-	c := Config{Fields: f, Format: h.format, MaxLine: h.maxLine}
+	made := settingsOf(t, field.Config{Unit: moment.NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
+	settings := *made
+	settings.General = h.general
+	c := Config{Fields: &settings, Format: h.format, MaxLine: h.maxLine}
 	if s := h.sizes; s != nil {
 		c.sizes = format.Sizes{Chunk: s.chunk, Window: s.room, Element: max(1, s.large)}
 		if s.oneByte {
