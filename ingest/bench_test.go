@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -31,7 +32,7 @@ func hopLog(n int, csv bool) string {
 
 func benchmarkDecode(b *testing.B, in string, columns spans.Columns) {
 	c := how{}.config(b)
-	_, chunks := chunksOf(b, c, "in", in, chunkSize)
+	_, chunks := chunksOf(b, c, "in", in, format.ChunkSize)
 	d := NewDecoder(c, memory.NewGoAllocator(), columns, false)
 	defer d.Release()
 	b.SetBytes(int64(len(in)))
@@ -59,26 +60,13 @@ func BenchmarkDecodeStarts(b *testing.B) {
 	benchmarkDecode(b, hopLog(benchRows, false), spans.Resolutions|spans.Starts)
 }
 
-func BenchmarkScanner(b *testing.B) {
-	d := newNDJSON(how{}.config(b).Fields, 0)
-	line := []byte(strings.TrimSpace(hopLog(1, false)))
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		d.rec.reset()
-		if err := d.scanner.scan(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkRead(b *testing.B) {
 	in := hopLog(benchRows, false)
 	c := how{}.config(b)
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		chunksOf(b, c, "in", in, chunkSize)
+		chunksOf(b, c, "in", in, format.ChunkSize)
 	}
 }
 
@@ -95,7 +83,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		"times": strings.Repeat(`{"hop":"x","start":"2026-03-01T10:00:00.5+02:00","end":"2026-03-01T10:00:01.5+02:00","status":"OK","timed_out":"No","error":"boom: timed out"}`+"\n", 400),
 	} {
 		c := how{}.config(t)
-		_, chunks := chunksOf(t, c, "in", in, chunkSize)
+		_, chunks := chunksOf(t, c, "in", in, format.ChunkSize)
 		if n := allocations(t, c, chunks, 400); n > 60 {
 			t.Errorf("%s: %v allocations for 400 rows", name, n)
 		}
@@ -104,7 +92,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 
 // allocations is how often decoding chunks of so many rows allocates, once
 // its buffers have grown.
-func allocations(t *testing.T, c Config, chunks []*Chunk, rows int64) float64 {
+func allocations(t *testing.T, c Config, chunks []*format.Chunk, rows int64) float64 {
 	t.Helper()
 	d := NewDecoder(c, memory.NewGoAllocator(), spans.Resolutions, false)
 	defer d.Release()

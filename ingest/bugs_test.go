@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // TestTraceFaultsOfOtherTools: faults that users of other tools reported, each
@@ -56,9 +58,9 @@ func TestTraceFaultsOfOtherTools(t *testing.T) {
 				same(t, "place", []any{d.rejects[0].Detail, d.rejects[0].Offset}, []any{`startTimeUnixNano {"low":1948385984,"high":395403571}: not a number`, int64(strings.Index(otlpDoc, otlpSpan))})
 			}},
 		"B27 times as text":      {otlpField(`"startTimeUnixNano":1699999999999999000`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "duration", d.rows[0].Duration, time.Duration(6000)) }},
-		"B29 a wrapped duration": {field(`"duration":18446744073709550616`), answer{rejects: "negative_duration"}, nil},
+		"B29 a wrapped duration": {withField(`"duration":18446744073709550616`), answer{rejects: "negative_duration"}, nil},
 		"B31 an end of 0":        {otlpField(`"endTimeUnixNano":"0"`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "end", d.rows[0].End, "unfinished") }},
-		"B32 a status as text":   {field(`"tags":[{"key":"identifier","value":"000045"},{"key":"http.status_code","value":" 504 "}]`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "end", d.rows[0].End, "truncated below") }},
+		"B32 a status as text":   {withField(`"tags":[{"key":"identifier","value":"000045"},{"key":"http.status_code","value":" 504 "}]`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "end", d.rows[0].End, "truncated below") }},
 		"B35 no process":         {strings.Replace(uiTrace, `"processID":"p1"`, `"processID":"p9"`, 1), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "hop", d.rows[0].Hop, "unknown-service op") }},
 		"B36 no data":            {`{"data":[],"total":0,"limit":0,"offset":0,"errors":null}`, answer{}, nil},
 		"B36 no data, but errors": {`{"data":null,"errors":[{"code":404,"msg":"trace not found"}]}`, answer{}, func(t *testing.T, d traced) {
@@ -71,21 +73,21 @@ func TestTraceFaultsOfOtherTools(t *testing.T) {
 		"B43 a long line":      {strings.Replace(otlpDoc, `"kind"`, `"x":"`+strings.Repeat("y", 3<<20)+`","kind"`, 1) + "\n" + otlpDoc + "\n", answer{rows: 2}, nil},
 		"B44 a line cut short": {otlpDoc + "\n" + otlpDoc[:50] + "\n" + otlpDoc + "\n", answer{rows: 2, rejects: "malformed"}, func(t *testing.T, d traced) { same(t, "line", d.rejects[0].Line, int64(2)) }},
 		"B47 a key twice":      {strings.Replace(uiTrace, `"duration":5`, `"duration":9,"duration":5`, 1), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "the last", d.rows[0].Duration, time.Duration(5000)) }},
-		"B49 no number":        {field(`"duration":NaN`), answer{rejects: "malformed"}, nil},
-		"B49 a word":           {field(`"duration":"+Inf"`), answer{rejects: "bad_duration"}, nil},
-		"B50 a flag beside 200": {field(`"tags":[{"key":"http.status_code","value":"200"},{"key":"response_flags","value":"UT"},{"key":"response_code_details","value":"upstream_response_timeout"}]`), answer{rows: 1},
+		"B49 no number":        {withField(`"duration":NaN`), answer{rejects: "malformed"}, nil},
+		"B49 a word":           {withField(`"duration":"+Inf"`), answer{rejects: "bad_duration"}, nil},
+		"B50 a flag beside 200": {withField(`"tags":[{"key":"http.status_code","value":"200"},{"key":"response_flags","value":"UT"},{"key":"response_code_details","value":"upstream_response_timeout"}]`), answer{rows: 1},
 			func(t *testing.T, d traced) { same(t, "end", d.rows[0].End, "truncated own") }},
-		"B54 the server's cancelled": {field(`"tags":[{"key":"span.kind","value":"server"},{"key":"rpc.grpc.status_code","value":1}]`) + "\n" + field(`"tags":[{"key":"span.kind","value":"client"},{"key":"rpc.grpc.status_code","value":4}]`), answer{rows: 2},
+		"B54 the server's cancelled": {withField(`"tags":[{"key":"span.kind","value":"server"},{"key":"rpc.grpc.status_code","value":1}]`) + "\n" + withField(`"tags":[{"key":"span.kind","value":"client"},{"key":"rpc.grpc.status_code","value":4}]`), answer{rows: 2},
 			func(t *testing.T, d traced) {
 				same(t, "ends", d.rows[0].End+", "+d.rows[1].End, "truncated caller, truncated own")
 			}},
 		"B01 moved spans are moved back": {`{"data":[{"traceID":"a1","processes":{"p2":{"serviceName":"inv"}},"spans":[{"traceID":"a1","spanID":"2","operationName":"q","references":[{"refType":"CHILD_OF","traceID":"a1","spanID":"1"}],"startTime":1020000,"duration":60000,"processID":"p2","warnings":["This span's timestamps were adjusted by -60ms"]}]}]}`,
 			answer{rows: 1}, func(t *testing.T, d traced) { same(t, "start", d.rows[0].Start, int64(1080e6)) }},
-		"B02 FOLLOWS_FROM is asynchronous": {field(`"references":[{"refType":"FOLLOWS_FROM","traceID":"1a","spanID":"b"}]`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "tie", d.rows[0].Ties, "async") }},
+		"B02 FOLLOWS_FROM is asynchronous": {withField(`"references":[{"refType":"FOLLOWS_FROM","traceID":"1a","spanID":"b"}]`), answer{rows: 1}, func(t *testing.T, d traced) { same(t, "tie", d.rows[0].Ties, "async") }},
 	} {
 		t.Run(id, func(t *testing.T) {
 			d := readTraces(t, traceHow{}, c.in)
-			reasons := strings.Join(pick(d.rejects, func(r Reject) string { return string(r.Reason) }), " ")
+			reasons := strings.Join(pick(d.rejects, func(r format.Reject) string { return string(r.Reason) }), " ")
 			same(t, "answer", fmt.Sprint(answer{len(d.rows), reasons, d.refused()}), fmt.Sprint(c.want))
 			if d.err != nil && d.refused() == "" {
 				t.Fatal(d.err)

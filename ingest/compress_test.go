@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 func gzipped(t testing.TB, members ...string) string {
@@ -46,6 +47,7 @@ const (
 )
 
 func TestCompressedInputIsRead(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat(rowB, 50000)
 	for _, c := range []struct {
 		name, in, compression string
@@ -88,6 +90,7 @@ func TestCompressedInputIsRead(t *testing.T) {
 // A file cut at any byte loses none of its whole rows, never looks complete and
 // is never an error of another kind.
 func TestCutInputKeepsItsWholeRows(t *testing.T) {
+	t.Parallel()
 	var text, table strings.Builder
 	table.WriteString("hop,duration_ms\n")
 	for i := range 12 {
@@ -128,7 +131,7 @@ func TestCutInputKeepsItsWholeRows(t *testing.T) {
 				same(t, "row", row, whole.rows[i])
 			}
 			for _, r := range d.rejects {
-				same(t, "reason", r.Reason, Incomplete)
+				same(t, "reason", r.Reason, format.Incomplete)
 			}
 		}
 	}
@@ -196,7 +199,7 @@ func TestReadErrorKeepsWhatCameBefore(t *testing.T) {
 	d := decodeSource(t, how{}, Source{Path: "in", Stdin: broken})
 	same(t, "hops", pick(d.rows, hopOf), []string{"a", "b"})
 	same(t, "damage", d.damage.Error(), "in: reading breaks off: io: read/write on closed pipe")
-	same(t, "reject", pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), []string{"3 incomplete"})
+	same(t, "reject", pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), []string{"3 incomplete"})
 	same(t, "complete", d.summary.Files[0].Complete, false)
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -91,7 +92,7 @@ func TestCorpusIsReadOrRefusedByName(t *testing.T) {
 func readCorpusFile(t *testing.T, path string) string {
 	c := traceHow{}.config(t)
 	f, err := Open(Source{Path: path, Named: true}, c, new(atomic.Int64))
-	var refused *RefusedError
+	var refused *format.RefusedError
 	var unknown *UnknownFormatError
 	switch {
 	case errors.As(err, &refused):

@@ -3,6 +3,7 @@ package ingest
 import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -10,10 +11,10 @@ import (
 // dictionaries of names live as long as it does. Attempts of hop logs and spans
 // of traces come in batches of their own.
 type Decoder struct {
-	fields      *Fields
+	fields      *format.Settings
 	attempts    *spans.Builder
 	spans       *spans.Builder
-	decoders    map[*format]decoder
+	decoders    map[*format.Format]format.Decoder
 	keepRejects bool
 	key         []byte // of a span's hop
 }
@@ -26,7 +27,7 @@ func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejec
 		fields:      c.Fields,
 		attempts:    spans.NewBuilder(mem, columns),
 		spans:       spans.NewBuilder(mem, columns|spans.Links),
-		decoders:    map[*format]decoder{},
+		decoders:    map[*format.Format]format.Decoder{},
 		keepRejects: keepRejects,
 	}
 }
@@ -39,18 +40,18 @@ func (d *Decoder) Release() {
 
 // Decode decodes one chunk. Each full batch goes to yield, which then owns it;
 // rows may wait for the next chunk or for Flush.
-func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
-	t := &Tally{Chunk: c, keepAll: d.keepRejects}
-	if c.skipped > 0 {
-		t.reject(c.Line, c.Offset, overlong(c.skipped))
+func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tally {
+	t := &format.Tally{Chunk: c, KeepAll: d.keepRejects}
+	if c.Bad != nil {
+		t.Reject(c.Line, c.Offset, c.Bad)
 		return t
 	}
-	dec := d.decoders[c.File.format]
+	dec := d.decoders[c.File.Kind()]
 	if dec == nil {
-		dec = c.File.format.newDecoder(d.fields, d.attempts.Columns())
-		d.decoders[c.File.format] = dec
+		dec = c.File.Kind().NewDecoder(d.fields, d.attempts.Columns())
+		d.decoders[c.File.Kind()] = dec
 	}
-	dec.decode(c, t, &output{d, c.File.Index, t, yield})
+	dec.Decode(c, t, &output{d, c.File.Index, yield})
 	return t
 }
 
@@ -58,45 +59,41 @@ func (d *Decoder) Decode(c *Chunk, yield func(*spans.Batch)) *Tally {
 type output struct {
 	*Decoder
 	file  int32
-	tally *Tally
 	yield func(*spans.Batch)
 }
 
-func (o *output) attempt(rec *record, row *spans.Row, hop []byte) {
-	o.tally.accept(rec)
-	if o.fields.linked() && row.Trace != nil {
-		o.link(rec, row, hop)
-		o.append(o.spans, row)
-		return
-	}
-	row.Hop = o.attempts.Hop(o.hopName(rec, hop))
-	if o.attempts.Columns().Has(spans.Strata) {
-		row.Stratum = o.attempts.Stratum(rec.get(Stratum).raw)
-	}
-	row.Instance = o.instance(o.attempts, rec.instance())
-	o.append(o.attempts, row)
-}
-
-func (o *output) plain(row *spans.Row, hop, instance []byte) {
+func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
 	row.Hop, row.Instance = o.attempts.Hop(hop), o.instance(o.attempts, instance)
+	if o.attempts.Columns().Has(spans.Strata) {
+		row.Stratum = o.attempts.Stratum(stratum)
+	}
 	o.append(o.attempts, row)
 }
 
-func (o *output) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
-	o.tally.acceptSpan()
-	o.key = append(append(append(append(o.key[:0], service...), 0), operation...), 0, byte(kind))
-	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.spanHop(string(service), string(operation), kind) })
+func (o *output) Span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	o.key = format.AppendHopKey(o.key[:0], name, service, operation, kind)
+	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.SpanHop(name, service, operation, kind) })
 	o.append(o.spans, row)
 }
 
-func (o *output) host(name []byte) int32 {
+// instance returns the index of an instance, 0 where there is none or nobody asked.
+func (o *output) instance(b *spans.Builder, name []byte) int32 {
+	if len(name) == 0 || !b.Columns().Has(spans.Instances) {
+		return 0
+	}
+	return b.Instance(name)
+}
+
+func (o *output) Peer(name []byte) int32 { return o.instance(o.spans, name) }
+
+func (o *output) Host(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Hosts) {
 		return 0
 	}
 	return o.spans.Host(name)
 }
 
-func (o *output) stratum(name []byte) int32 {
+func (o *output) Stratum(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Strata) {
 		return 0
 	}

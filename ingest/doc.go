@@ -11,6 +11,24 @@
 // A bad record is a Reject with a place and a reason; it is counted and never
 // stops the run. Only input that cannot be read at all is an error.
 //
-// Adding a format: one file with a sniff function and a decoder, one line in
-// the list of formats, one folder of fixtures.
+// The rooms below: format is what all formats share, hoplog and trace read the two
+// kinds of input, field and outcome are what records mean.
+//
+// Adding a format of traces: one file with a dialect, one line in the list of
+// dialects, one folder of fixtures. What is recognised and not read is one row of
+// trace/refused.go. Any other format is a format.Format in the list of its room.
 package ingest
+
+import "github.com/tailscope/tailscope/ingest/format"
+
+// What a run handles of the formats' side.
+type (
+	File   = format.File
+	Chunk  = format.Chunk
+	Tally  = format.Tally
+	Reject = format.Reject
+	Reason = format.Reason
+
+	RefusedError = format.RefusedError
+	UnitError    = format.UnitError
+)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -47,7 +48,7 @@ func TestFaultsBetweenValuesAreRejects(t *testing.T) {
 	} {
 		in := strings.ReplaceAll(strings.ReplaceAll(c.in, "@", uiTrace), "¦", "")
 		d := readAnyhow(t, traceHow{format: "jaeger"}, in)
-		details := strings.Join(pick(d.rejects, func(r Reject) string { return r.Detail }), "|")
+		details := strings.Join(pick(d.rejects, func(r format.Reject) string { return r.Detail }), "|")
 		same(t, c.in, details, c.details)
 		same(t, c.in+": rows", len(d.rows), c.rows)
 		var places []int64
@@ -56,7 +57,7 @@ func TestFaultsBetweenValuesAreRejects(t *testing.T) {
 			at += int64(len(before))
 			places, rest = append(places, at), after
 		}
-		got := pick(d.rejects, func(r Reject) int64 { return r.Offset })
+		got := pick(d.rejects, func(r format.Reject) int64 { return r.Offset })
 		if strings.Contains(c.in, "nul¦") {
 			got = got[:2] // two are at one place
 		}
@@ -73,6 +74,7 @@ var twoTraces = strings.NewReplacer("@1", uiTrace, "@2", strings.NewReplacer(`"1
 
 // TestCutDocumentsKeepTheirWholeSpans cuts documents at every byte.
 func TestCutDocumentsKeepTheirWholeSpans(t *testing.T) {
+	t.Parallel()
 	first := strings.Replace(twoTraces, `"processes":{"p1":{"serviceName":"svc","tags":[]}},"warnings":null`, `"warnings":null`, 1)
 	first = strings.Replace(first, `{"traceID":"1a","spans"`, `{"processes":{"p1":{"serviceName":"svc"}},"traceID":"1a","spans"`, 1)
 	for name, in := range map[string]string{
@@ -81,7 +83,7 @@ func TestCutDocumentsKeepTheirWholeSpans(t *testing.T) {
 		"otlp, resource last": `{"resourceSpans":[{"scopeSpans":[{"spans":[` + otlpSpan + `]}],"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"svc"}}]}}]}`,
 	} {
 		whole := readTraces(t, traceHow{}, in)
-		for n := len(`{"data":[{"traceID":"1a","spans":[{"spanID":"`); n < len(in); n++ {
+		for n := len(`{"data":[{"traceID":"1a","spans":[{"spanID":"`); n < len(in); n += every(3) {
 			d := cutAt(t, in, n)
 			if d.err != nil {
 				continue // too little of it to recognise
@@ -125,46 +127,11 @@ func checkWholeSpans(t *testing.T, name, in string, n int, d traced) {
 // A stream that breaks is incomplete, and what came before counts.
 func TestBrokenStreamOfTraces(t *testing.T) {
 	for name, start := range map[string]string{"inside a trace": `{"data":[` + uiTrace + `,{"traceID":"2b","spa`, "between": `{"data":[` + uiTrace + `,`} {
-		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", headSize)), iotest.ErrReader(errors.New("no disk")))
+		in := io.MultiReader(strings.NewReader(start+strings.Repeat(" ", format.HeadSize)), iotest.ErrReader(errors.New("no disk")))
 		d := decodeSource(t, how{}, Source{Path: "in", Stdin: in})
-		if d.err != nil || len(d.rows) != 1 || d.damage == nil || d.summary.Files[0].Complete || len(d.rejects) != 1 || d.rejects[0].Reason != Incomplete {
+		if d.err != nil || len(d.rows) != 1 || d.damage == nil || d.summary.Files[0].Complete || len(d.rejects) != 1 || d.rejects[0].Reason != format.Incomplete {
 			t.Errorf("%s: %v %v, %d rows, %v", name, d.err, d.damage, len(d.rows), d.rejects)
 		}
-	}
-}
-
-// TestLinesOrDocument: in JSON lines a broken line is only its own fault.
-func TestLinesOrDocument(t *testing.T) {
-	broken := otlpDoc[:len(otlpDoc)-30]
-	for _, c := range []struct {
-		name, in string
-		lines    bool
-		rows     int
-		rejects  string
-	}{
-		{"broken in the middle", otlpDoc + "\n" + broken + "\n" + otlpDoc + "\n", true, 2, "2 malformed"},
-		{"broken first", broken + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
-		{"first begins inside a line", otlpDoc[40:] + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
-		{"broken last, inside a span", otlpDoc + "\n" + broken, true, 1, "2 incomplete"},
-		{"broken last", otlpDoc + "\n" + otlpDoc[:len(otlpDoc)-3], true, 2, "2 incomplete"},
-		{"two on a line", otlpDoc + "\n" + otlpDoc + otlpDoc + "\n" + otlpDoc, true, 2, "2 malformed"},
-		{"other lines", otlpDoc + "\n{}\n7\n\"x\"\nnull\n[]\n[" + otlpDoc + "]\n{\"a\":1}\n", true, 2, "3 malformed,4 malformed,5 malformed,8 not_a_record"},
-		{"one document", "{\"data\":[\n" + uiTrace + "\n]}\n", false, 1, ""},
-		{"one document, a trace a line", "{\"data\":[\n" + uiTrace + ",\n" + uiTrace + "\n]}\n", false, 2, ""},
-		{"pretty", "{\n\"data\":\n[" + uiTrace + "]\n}\n", false, 1, ""},
-		{"array", "[\n" + uiTrace + "\n]\n", false, 1, ""},
-	} {
-		h := traceHow{format: "otlp"}
-		d := readAnyhow(t, h, c.in)
-		same(t, c.name+": rows", len(d.rows), c.rows)
-		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
-		f, err := Open(Source{Path: "in", Stdin: strings.NewReader(c.in)}, h.config(t), new(atomic.Int64))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, lines := f.chunks.(*documentLine)
-		same(t, c.name+": lines", lines, c.lines)
-		f.Close()
 	}
 }
 
@@ -207,16 +174,16 @@ func TestErrorsInAnswersAreTold(t *testing.T) {
 // TestLargeElementsAreTakenApart: more than is held whole, with all that can be
 // wrong, in bounded memory and without a file left.
 func TestLargeElementsAreTakenApart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n := 3000
 	in := `{"data":[{"x":[{"spans":7},"spans"],"spans":[` + strings.Repeat(uiSpan+" ,\n", n) + `7,` + uiSpan + `],"traceID":"1a","processes":{"p1":{"serviceName":"svc"}}},` + uiTrace + `]}`
 	c := traceHow{}.config(t)
-	c.TempDir = dir
+	c.TempDir, c.sizes = dir, format.Sizes{Window: 1000, Chunk: 1000, Element: 5000}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&sizes{room: 1000, chunk: 1000, large: 5000}).set(f)
 	d := NewDecoder(c, newChecked(t), 0, true)
 	defer d.Release()
 	accepted, rejected := int64(0), int64(0)
@@ -239,13 +206,12 @@ func TestLargeElementsAreTakenApart(t *testing.T) {
 // What cannot be put aside ends the input; it is told, not lost.
 func TestTemporaryFileThatCannotBeMade(t *testing.T) {
 	c := traceHow{}.config(t)
-	c.TempDir = c.TempDir + "/nowhere"
+	c.TempDir, c.sizes = c.TempDir+"/nowhere", format.Sizes{Window: 64, Chunk: 1, Element: 1}
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(twoTraces)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	(&sizes{room: 64, chunk: 1, large: 0}).set(f)
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
 		if chunk == nil || err != nil {
 			t.Fatalf("%v, %v", chunk, err)
@@ -253,5 +219,33 @@ func TestTemporaryFileThatCannotBeMade(t *testing.T) {
 	}
 	if f.Damage() == nil {
 		t.Error("no damage")
+	}
+}
+
+// TestLinesAndDocumentsAreRead: in JSON lines a broken line is only its own fault.
+func TestLinesAndDocumentsAreRead(t *testing.T) {
+	broken := otlpDoc[:len(otlpDoc)-30]
+	for _, c := range []struct {
+		name, in string
+		lines    bool
+		rows     int
+		rejects  string
+	}{
+		{"broken in the middle", otlpDoc + "\n" + broken + "\n" + otlpDoc + "\n", true, 2, "2 malformed"},
+		{"broken first", broken + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
+		{"first begins inside a line", otlpDoc[40:] + "\n" + otlpDoc + "\n" + otlpDoc, true, 2, "1 malformed"},
+		{"broken last, inside a span", otlpDoc + "\n" + broken, true, 1, "2 incomplete"},
+		{"broken last", otlpDoc + "\n" + otlpDoc[:len(otlpDoc)-3], true, 2, "2 incomplete"},
+		{"two on a line", otlpDoc + "\n" + otlpDoc + otlpDoc + "\n" + otlpDoc, true, 2, "2 malformed"},
+		{"other lines", otlpDoc + "\n{}\n7\n\"x\"\nnull\n[]\n[" + otlpDoc + "]\n{\"a\":1}\n", true, 2, "3 malformed,4 malformed,5 malformed,8 not_a_record"},
+		{"one document", "{\"data\":[\n" + uiTrace + "\n]}\n", false, 1, ""},
+		{"one document, a trace a line", "{\"data\":[\n" + uiTrace + ",\n" + uiTrace + "\n]}\n", false, 2, ""},
+		{"pretty", "{\n\"data\":\n[" + uiTrace + "]\n}\n", false, 1, ""},
+		{"array", "[\n" + uiTrace + "\n]\n", false, 1, ""},
+	} {
+		h := traceHow{format: "otlp"}
+		d := readAnyhow(t, h, c.in)
+		same(t, c.name+": rows", len(d.rows), c.rows)
+		same(t, c.name+": rejects", strings.Join(pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Line, " ", r.Reason) }), ","), c.rejects)
 	}
 }

@@ -5,32 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
-
-func TestEveryKnownKeyIsRead(t *testing.T) {
-	for role, sample := range map[Role]string{Trace: `"id"`, Hop: `"x"`, Duration: `"5ms"`, Start: `"2024-02-29T12:00:00Z"`, End: `"2024-02-29T12:00:00Z"`,
-		Time: `"2024-02-29T12:00:00Z"`, TruncatedMark: `true`, RetryMark: `true`, Attempt: `3`, Timeout: `"9s"`, Error: `"boom"`, Status: `"boom"`,
-		OutcomeWord: `"boom"`, HTTPStatus: `500`, GRPCStatus: `13`, ErrorType: `"boom"`, CutByMark: `"caller"`} {
-		for _, key := range candidates[role] {
-			for _, written := range []string{key, strings.ToUpper(key)} {
-				record := fmt.Sprintf(`{%q:%s}`, written, sample)
-				if rec := scanned(t, how{}, record); rec.get(role).empty() || rec.get(role).key.path != written {
-					t.Errorf("%s: %s is not read", record, role)
-				}
-			}
-		}
-	}
-}
-
-// scanned reads one JSON object.
-func scanned(t testing.TB, h how, in string) *record {
-	t.Helper()
-	d := newNDJSON(h.config(t).Fields, 0)
-	if err := d.scanner.scan([]byte(in)); err != nil {
-		t.Fatalf("%s: %v", in, err)
-	}
-	return &d.rec
-}
 
 func TestBestKnownKeyIsChosen(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -87,37 +64,6 @@ func TestUnitFlagIsForBareNumbersOnly(t *testing.T) {
 	}
 }
 
-func TestFieldFlagsAreRead(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want FieldFlag
-	}{
-		{"duration=took", FieldFlag{Duration, "took", NoUnitGiven}},
-		{"duration=took:ms", FieldFlag{Duration, "took", Milliseconds}},
-		{"duration=a.b.c:ns", FieldFlag{Duration, "a.b.c", Nanoseconds}},
-		{"duration=a:b:us", FieldFlag{Duration, "a:b", Microseconds}},
-		{"duration=a=b:s", FieldFlag{Duration, "a=b", Seconds}},
-		{"duration=:ms", FieldFlag{Duration, ":ms", NoUnitGiven}},
-		{"duration=took:hours", FieldFlag{Duration, "took:hours", NoUnitGiven}},
-		{"trace=guid:x-request-id", FieldFlag{Trace, "guid:x-request-id", NoUnitGiven}},
-		{"hop=svc:s", FieldFlag{Hop, "svc:s", NoUnitGiven}}, // a hop has no unit
-		{"timeout=limit:s", FieldFlag{Timeout, "limit", Seconds}},
-		{"truncated=cut", FieldFlag{TruncatedMark, "cut", NoUnitGiven}},
-	} {
-		got, err := ParseField(c.in)
-		if err != nil {
-			t.Error(err)
-		}
-		same(t, c.in, got, c.want)
-	}
-	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind, instance"
-	for _, in := range []string{"", "duration", "duration=", "=took", "spans=x", "Hop=x", "http_status=x"} {
-		if _, err := ParseField(in); err == nil || !strings.Contains(err.Error(), names) {
-			t.Errorf("--field %q: %v", in, err)
-		}
-	}
-}
-
 func TestFieldFlagsNameKeys(t *testing.T) {
 	for _, c := range []struct {
 		fields []string
@@ -143,7 +89,7 @@ func TestFieldFlagsNameKeys(t *testing.T) {
 func TestKeyThatOnlyLooksLikeAUnitStatesNone(t *testing.T) {
 	for _, key := range []string{"items", "status", "columns"} {
 		d := decode(t, how{fields: []string{"duration=" + key}}, fmt.Sprintf(`{"hop":"x",%q:8}`, key))
-		if _, ok := d.err.(*UnitError); !ok {
+		if _, ok := d.err.(*format.UnitError); !ok {
 			t.Errorf("%s: %v, %v", key, d.err, d.rows)
 		}
 	}
@@ -162,7 +108,7 @@ func TestMissingUnitIsAUsageErrorWithARemedy(t *testing.T) {
 	} {
 		for _, h := range []how{{}, {format: "ndjson"}, {format: "csv"}, {format: "tsv"}} {
 			d := decode(t, h, c.in)
-			if _, ok := d.err.(*UnitError); h.format == "" && (!ok || d.err.Error() != c.want) {
+			if _, ok := d.err.(*format.UnitError); h.format == "" && (!ok || d.err.Error() != c.want) {
 				t.Errorf("%s: %v", c.in, d.err)
 			}
 		}
@@ -188,7 +134,7 @@ func TestNestedAndDottedKeysAreTheSame(t *testing.T) {
 func TestLastOfADuplicateKeyCounts(t *testing.T) {
 	d := decodeAnyhow(t, how{unit: "ms"}, `{"trace_id":"a","hop":"x","duration":5,"duration":7}`)
 	same(t, "duration", d.rows[0].Duration, 7e6)
-	same(t, "warnings", fmt.Sprint(d.summary.Warnings), "[{duplicate_keys 1 fields came twice in their record: the last one counts}]")
+	same(t, "warnings", fmt.Sprint(d.summary.Warnings), "[{duplicate_keys 1 field came twice in its record: the last one counts}]")
 	d = decodeAnyhow(t, how{unit: "ms"}, "hop,duration,duration\nx,5,7\nx,5,\n")
 	same(t, "CSV", fmt.Sprint(d.rows[0].Duration, d.rows[1].Duration), "7ms 5ms")
 	same(t, "case", one(t, how{}, `{"traceID":"a","traceid":"b","hop":"x","duration_ms":1}`).Trace, "b")

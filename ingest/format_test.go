@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // fixture reads a file of testdata.
@@ -37,30 +39,30 @@ func fixtures(t testing.TB, format, kind string) string {
 // which has to be named), and decodes without a reject; the bad one has rejects and accepted records; the empty one is empty.
 func TestEachFormatKnowsItsOwnFixtures(t *testing.T) {
 	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
-			good := fixture(t, fixtures(t, f.name, "good"))
+		t.Run(f.Name, func(t *testing.T) {
+			good := fixture(t, fixtures(t, f.Name, "good"))
 			h := how{}
-			if f.name == "jaeger-proto" {
-				h.format = f.name // has no marks by which it is known
+			if f.Name == "jaeger-proto" {
+				h.format = f.Name // has no marks by which it is known
 			}
 			for _, other := range formats {
-				s := other.sniff([]byte(good), how{}.config(t).Fields)
-				if s.mine != (other.name == f.name && h.format == "") {
-					t.Errorf("%s takes it for its own: %v (%s)", other.name, s.mine, s.why)
+				s := other.Sniff([]byte(good), how{}.config(t).Fields)
+				if s.Mine != (other.Name == f.Name && h.format == "") {
+					t.Errorf("%s takes it for its own: %v (%s)", other.Name, s.Mine, s.Why)
 				}
-				if !s.mine && s.why == "" {
-					t.Errorf("%s does not say why not", other.name)
+				if !s.Mine && s.Why == "" {
+					t.Errorf("%s does not say why not", other.Name)
 				}
 			}
 			d := decodeAnyhow(t, h, good)
-			if d.err != nil || len(d.rows) == 0 || len(d.rejects) > 0 || d.summary.Files[0].Format != f.name {
+			if d.err != nil || len(d.rows) == 0 || len(d.rejects) > 0 || d.summary.Files[0].Format != f.Name {
 				t.Errorf("good: %v, %d rows, rejects %v, format %q", d.err, len(d.rows), d.rejects, d.summary.Files[0].Format)
 			}
-			d = decodeAnyhow(t, h, fixture(t, fixtures(t, f.name, "bad")))
-			if d.err != nil || len(d.rows) == 0 || len(d.rejects) == 0 || d.summary.Files[0].Format != f.name {
+			d = decodeAnyhow(t, h, fixture(t, fixtures(t, f.Name, "bad")))
+			if d.err != nil || len(d.rows) == 0 || len(d.rejects) == 0 || d.summary.Files[0].Format != f.Name {
 				t.Errorf("bad: %v, %d rows, rejects %v", d.err, len(d.rows), d.rejects)
 			}
-			d = decodeAnyhow(t, h, fixture(t, fixtures(t, f.name, "empty")))
+			d = decodeAnyhow(t, h, fixture(t, fixtures(t, f.Name, "empty")))
 			if d.err != nil || len(d.rows) > 0 || len(d.rejects) > 0 || len(d.summary.Warnings) != 1 || d.summary.Warnings[0].Code != "empty_file" {
 				t.Errorf("empty: %v, %+v", d.err, d.summary)
 			}
@@ -117,9 +119,9 @@ func TestLoggersOfGoAreRead(t *testing.T) {
 			return fmt.Sprint(a.Hop, " ", a.Trace, " ", a.Duration, " ", a.End, " ", a.Retry)
 		}),
 			[]string{"inventory t1 1.50025ms completed false", "inventory t2 1.50025ms failed other true"})
-		same(t, c.name+" rejects", pick(d.rejects, func(r Reject) string { return r.Detail }), c.rejects)
+		same(t, c.name+" rejects", pick(d.rejects, func(r format.Reject) string { return r.Detail }), c.rejects)
 		same(t, c.name+" warning", d.summary.Warnings[0].Code, "timeouts_in_messages")
-		_, unitless := decode(t, how{}, in).err.(*UnitError)
+		_, unitless := decode(t, how{}, in).err.(*format.UnitError)
 		same(t, c.name+" needs a unit", unitless, c.unit != "")
 	}
 }
@@ -168,7 +170,7 @@ name the format with --input-format, or the fields with --field NAME=KEY`},
 
 func TestNamedFormatIsNotDoubted(t *testing.T) {
 	d := decodeAnyhow(t, how{format: "csv"}, "a,b\nx,1\n")
-	same(t, "reason", d.rejects[0].Reason, NoHop)
+	same(t, "reason", d.rejects[0].Reason, format.NoHop)
 	d = decodeAnyhow(t, how{format: "ndjson"}, "hello\n"+rowA)
 	same(t, "hops", pick(d.rows, hopOf), []string{"a"})
 	d = decode(t, how{format: "csv"}, "\"a,b\nx,1\n")
@@ -186,13 +188,13 @@ func TestNamedFormatIsNotDoubted(t *testing.T) {
 func TestHopLogIsFoundAfterOtherLines(t *testing.T) {
 	d := decodeAnyhow(t, how{}, "starting up {\n\n[1]\n{\"level\":\"info\"}\n\uFEFF"+rowA)
 	same(t, "hops", pick(d.rows, hopOf), []string{"a"})
-	same(t, "reasons", pick(d.rejects, func(r Reject) Reason { return r.Reason }), []Reason{Malformed, NotARecord, NoHop})
+	same(t, "reasons", pick(d.rejects, func(r format.Reject) format.Reason { return r.Reason }), []format.Reason{format.Malformed, format.NotARecord, format.NoHop})
 }
 
 // A first line that is longer than the part of the file that is looked at is
 // judged by what is seen of it.
 func TestLongFirstLineIsRecognised(t *testing.T) {
-	pad := strings.Repeat("x", 2*headSize)
+	pad := strings.Repeat("x", 2*format.HeadSize)
 	for _, in := range []string{
 		`{"hop":"x","pad":"` + pad + `","duration_ms":1}` + "\n",
 		`{"time":"2026-03-01T10:00:00Z","pad":"` + pad + `","hop":"x","duration_ms":1}` + "\n",

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // members reads gzip files of several members one by one. What is no member
@@ -14,10 +15,10 @@ import (
 type members struct {
 	src  *bufio.Reader
 	z    *gzip.Reader
-	file *File
+	file *format.File
 }
 
-func newMembers(src *bufio.Reader, f *File) (*members, error) {
+func newMembers(src *bufio.Reader, f *format.File) (*members, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (m *members) next() error {
 	case len(magic) == 0:
 		return io.EOF
 	case !bytes.Equal(magic, gzipMagic):
-		m.file.trailing(m.tail())
+		trailing(m.file, m.tail())
 		return io.EOF
 	}
 	if err := m.z.Reset(m.src); err != nil {

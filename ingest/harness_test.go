@@ -4,13 +4,19 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -33,21 +39,21 @@ type how struct {
 
 func (h how) config(t testing.TB) Config {
 	t.Helper()
-	c := FieldConfig{Unit: NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
+	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
 	for _, s := range h.fields {
-		f, err := ParseField(s)
+		f, err := field.ParseFlag(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	if u, ok := ParseUnit(h.unit); ok {
+	if u, ok := moment.ParseUnit(h.unit); ok {
 		c.Unit = u
 	}
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: fieldsOf(t, c), Format: h.format, MaxLine: h.maxLine}
+	return Config{Fields: settingsOf(t, c, outcome.Config{}), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
 }
 
 // attempt is a row as a test reads it back.
@@ -70,7 +76,7 @@ type attempt struct {
 type decoded struct {
 	rows    []attempt
 	hops    []int32 // index of each row's hop
-	rejects []Reject
+	rejects []format.Reject
 	summary Summary
 	damage  error
 	err     error // of Open
@@ -92,9 +98,6 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 		return decoded{err: err}
 	}
 	defer f.Close()
-	if s, ok := f.chunks.(*splitter); ok && h.chunk > 0 {
-		s.size = h.chunk
-	}
 	ledger := NewLedger()
 	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
@@ -106,7 +109,7 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 	return d
 }
 
-func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
+func (d *decoded) read(t testing.TB, h how, c Config, f *format.File, ledger *Ledger) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
 	columns := spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Resolutions | spans.Instances | spans.Hosts | spans.Texts
@@ -139,11 +142,9 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *File, ledger *Ledger) {
 
 // spoil gives a chunk back after it was written over: nothing may look at it any
 // more.
-func spoil(c *Chunk) {
-	if c.free != nil {
-		for i := range c.Data {
-			c.Data[i] = '#'
-		}
+func spoil(c *format.Chunk) {
+	for i := range c.Data {
+		c.Data[i] = '#'
 	}
 	c.Release()
 }
@@ -238,12 +239,33 @@ func newChecked(t testing.TB) *memory.CheckedAllocator {
 	return mem
 }
 
-// fieldsOf builds the table of keys of settings that are right.
-func fieldsOf(t testing.TB, c FieldConfig) *Fields {
+// settingsMade are those that settingsOf built, as most tests ask for the same.
+var settingsMade sync.Map
+
+// settingsOf builds settings that are right.
+func settingsOf(t testing.TB, c field.Config, r outcome.Config) *format.Settings {
 	t.Helper()
-	f, err := NewFields(c)
+	key := fmt.Sprintf("%#v %#v", c, r)
+	if made, ok := settingsMade.Load(key); ok {
+		return made.(*format.Settings)
+	}
+	s, err := NewSettings(c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	settingsMade.Store(key, s)
+	return s
+}
+
+// every is 1, or n where tests are to be short: they try each n-th case then.
+func every(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests open many small inputs
+	m.Run()
 }

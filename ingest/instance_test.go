@@ -41,17 +41,6 @@ func TestALineNamesItsInstance(t *testing.T) {
 	}
 }
 
-// A key with two meanings would not be read the short way.
-func TestAHopThatIsAnInstanceHasOneMeaning(t *testing.T) {
-	config := how{fields: []string{"hop=Pod"}}.config(t)
-	d := newDelimited(config.Fields, ownerColumns)
-	h, err := newHeader([]byte("Pod,duration_ms"), newCutter(',', maxQuoted), config.Fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "plain", d.shortFor(h).plain != nil, true)
-}
-
 func TestACallNamesItsPeer(t *testing.T) {
 	for _, c := range []struct{ kind, tags, want string }{
 		{"client", "peer.address=10.0.0.7:80", "10.0.0.7:80"},

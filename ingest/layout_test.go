@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,23 +122,6 @@ func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
 	})
 }
 
-func TestRowsOfAPlainHeaderArePlain(t *testing.T) {
-	for header, plain := range map[string]bool{
-		"time,chain_id,hop,duration_us,truncated,attempt": true, "hop,duration_ms,status": true, "hop,service,duration_ms": false, "hop,duration": false,
-		"hop,duration_us,host": true, "hop,duration_us,hostname,pod,node": true, "hop,duration_us,pod,POD": false,
-	} {
-		config := how{}.config(t)
-		d := newDelimited(config.Fields, plainColumns)
-		h, err := newHeader([]byte(header), newCutter(',', maxQuoted), config.Fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, header, d.shortFor(h).plain != nil, plain)
-		d.columns = ownerColumns
-		same(t, header+" with instances", d.shortFor(h).plain != nil, plain)
-	}
-}
-
 func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
 	for i, form := range forms {
 		line := strings.ReplaceAll(form, "%", oddValues[i]) + "\n"
@@ -154,74 +136,12 @@ func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
 	})
 }
 
-// Which lines take the short way is seen in what the decoder learned.
-func TestLinesOfOneLayoutArePlain(t *testing.T) {
-	for name, c := range map[string]struct {
-		line  string
-		plain bool
-	}{
-		"the usual": {`{"time":"2026-01-15T02:00:00Z","chain_id":"c-1","hop":"a","duration_us":38853,"truncated":false,"attempt":1}`, true},
-		"a status":  {`{"hop":"a","duration_ms":1.5,"status":200,"msg":"done","tags":{"a":[1,2]}}`, true},
-		"nested":    {`{"hop":"a","duration_ms":1,"http":{"response":{"status_code":200}},"rpc":{"grpc":{"status_code":0}}}`, true},
-		"a timeout": {`{"hop":"a","duration_ms":1,"timeout_ms":500,"retry":false,"attempt":2}`, true},
-		"a pod":     {`{"hop":"a","duration_ms":1,"kubernetes":{"pod_name":"a-1","host":"n-1"},"hostname":"n-1","node":{"id":7}}`, true},
-		"two hops":  {`{"hop":"a","service":"b","duration_ms":1}`, false},
-		"who cut":   {`{"hop":"a","duration_ms":1,"cut_by":null}`, false},
-	} {
-		for _, columns := range []spans.Columns{plainColumns, ownerColumns} {
-			config := how{}.config(t)
-			d := NewDecoder(config, newChecked(t), columns, false)
-			defer d.Release()
-			_, chunks := chunksOf(t, config, "in", strings.Repeat(c.line+"\n", 10), chunkSize)
-			d.Decode(chunks[0], (*spans.Batch).Release)
-			l := d.decoders[chunks[0].File.format].(*ndjson).layouts
-			if l.list[0] == nil || l.list[1] != nil {
-				t.Fatalf("%s: not one layout", name)
-			}
-			same(t, name, l.list[0].plain != nil, c.plain)
-		}
-	}
-}
-
 func TestALayoutIsLearnedInPlaceOfAnOldOne(t *testing.T) {
 	var b strings.Builder
 	for i := range 20 {
 		line := `{"hop":"a","k` + strconv.Itoa(i) + `":1,"duration_ms":` + strconv.Itoa(i) + "}\n"
-		b.WriteString(strings.Repeat(line, 2*learnAgain))
+		b.WriteString(strings.Repeat(line, 2*64))
 	}
 	d := bothWays(t, how{columns: &plainColumns}, b.String())
-	same(t, "rows", len(d.rows), 20*2*learnAgain)
-}
-
-// Learning must not cost more than reading: a line of very many values, or a very
-// long one, has no layout.
-func TestALineOfVeryManyValuesHasNoLayout(t *testing.T) {
-	for name, more := range map[string]struct {
-		fields  string
-		learned bool
-	}{
-		"some":   {strings.Repeat(`,"k":[1]`, 1), true},
-		"many":   {manyKeys(mostSlots - 2), true},
-		"more":   {manyKeys(mostSlots - 1), false},
-		"longer": {`,"k":"` + strings.Repeat("x", longestLine) + `"`, false},
-	} {
-		config := how{}.config(t)
-		d := newNDJSON(config.Fields, plainColumns)
-		line := []byte(`{"hop":"a","duration_ms":1` + more.fields + "}\n")
-		d.layouts.miss(d, line)
-		same(t, name, d.layouts.list[0] != nil, more.learned)
-		if more.learned {
-			n, short := d.layouts.read(&d.scanner, slices.Concat(line, line))
-			same(t, name+": length", n, len(line))
-			same(t, name+": plain", short != nil, true)
-		}
-	}
-}
-
-func manyKeys(n int) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString(`,"k` + strconv.Itoa(i) + `":[]`)
-	}
-	return b.String()
+	same(t, "rows", len(d.rows), 20*2*64)
 }

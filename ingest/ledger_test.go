@@ -10,21 +10,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 	"pgregory.net/rapid"
 )
 
 // chunksOf opens an input and cuts it up.
-func chunksOf(t testing.TB, c Config, path, in string, size int) (*File, []*Chunk) {
+func chunksOf(t testing.TB, c Config, path, in string, size int) (*format.File, []*format.Chunk) {
 	t.Helper()
+	c.sizes.Chunk = size
 	f, err := Open(Source{Path: path, Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	f.chunks.(*splitter).size = size
-	var all []*Chunk
+	var all []*format.Chunk
 	for {
 		chunk, err := f.Next()
 		if err != nil {
@@ -45,7 +46,7 @@ func TestSummaryDoesNotDependOnTheOrderOfWork(t *testing.T) {
 	var want Summary
 	for round := range 5 {
 		ledger := NewLedger()
-		var tallies []*Tally
+		var tallies []*format.Tally
 		for i, part := range []string{first, second} {
 			f, chunks := chunksOf(t, c, fmt.Sprint("file", i), part, 100)
 			ledger.Open(f)
@@ -78,10 +79,10 @@ func TestSummaryDoesNotDependOnTheOrderOfWork(t *testing.T) {
 }
 
 func TestLedgerFindsALostRecord(t *testing.T) {
-	f := &File{Path: "x"}
+	f := &format.File{Path: "x"}
 	l := NewLedger()
 	l.Open(f)
-	err := l.Add(&Tally{Chunk: &Chunk{File: f, Line: 7}, Records: 5, Accepted: 1, Rejected: 2, Blank: 1})
+	err := l.Add(&format.Tally{Chunk: &format.Chunk{File: f, Line: 7}, Records: 5, Accepted: 1, Rejected: 2, Blank: 1})
 	if err == nil || err.Error() != "x from line 7: 5 records, but 1 accepted, 2 rejected and 1 blank: please report this fault" {
 		t.Errorf("%v", err)
 	}
@@ -146,8 +147,8 @@ func TestSplitFilesGiveTheSameRows(t *testing.T) {
 		if diff := cmp.Diff(multiset(whole.rows), multiset(append(tail.rows, head.rows...))); diff != "" {
 			rt.Fatal(diff)
 		}
-		reasons := func(all ...Reject) []Reason {
-			r := pick(all, func(r Reject) Reason { return r.Reason })
+		reasons := func(all ...format.Reject) []format.Reason {
+			r := pick(all, func(r format.Reject) format.Reason { return r.Reason })
 			slices.Sort(r)
 			return r
 		}
@@ -180,7 +181,7 @@ func checkAny(t *testing.T, h how, in []byte) {
 		}
 	}
 	for _, r := range d.rejects {
-		if !slices.Contains(Reasons[:], r.Reason) || r.Line < 1 || r.Detail == "" {
+		if !slices.Contains(format.Reasons[:], r.Reason) || r.Line < 1 || r.Detail == "" {
 			t.Errorf("an invalid reject: %+v", r)
 		}
 	}

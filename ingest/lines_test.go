@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // Lines longer than --max-line are rejected, whatever part of them a chunk
@@ -25,7 +27,7 @@ func TestOverlongLinesAreRejected(t *testing.T) {
 			d := decodeAnyhow(t, how{maxLine: 60}, in)
 			same(t, c.name+" hops", pick(d.rows, hopOf), []string{"a", "d", "e"})
 			at := int64(1 + strings.Count(c.head, "\n"))
-			same(t, c.name+" rejects", pick(d.rejects, func(r Reject) string {
+			same(t, c.name+" rejects", pick(d.rejects, func(r format.Reject) string {
 				return fmt.Sprint(r.Line-at, " ", r.Offset-int64(len(c.head)), " ", r.Reason, " ", r.Detail)
 			}), []string{
 				"1 61 line_too_long a line of 61 bytes: see --max-line",
@@ -50,6 +52,7 @@ func TestQuotedNewlinesWithinMaxLineAreRead(t *testing.T) {
 
 // 70 KB, 16 MB and 20 MB lines, each followed by a short one (B43).
 func TestLongLinesAreRead(t *testing.T) {
+	t.Parallel()
 	var in strings.Builder
 	sizes := []int{70_000, 16 << 20, 20 << 20}
 	for i, size := range sizes {
@@ -65,7 +68,7 @@ func TestLongLinesAreRead(t *testing.T) {
 func TestBrokenLineDoesNotHideTheNext(t *testing.T) {
 	d := decodeAnyhow(t, how{fields: []string{"trace=trace", "hop=hop", "duration=ms"}, unit: "ms"}, "{\"trace\":\"a\",\"hop\":\"x\",\"ms\n{\"trace\":\"b\",\"hop\":\"y\",\"ms\":2}")
 	same(t, "hops", pick(d.rows, hopOf), []string{"y"})
-	same(t, "reject", []any{d.rejects[0].Line, d.rejects[0].Reason}, []any{int64(1), Malformed})
+	same(t, "reject", []any{d.rejects[0].Line, d.rejects[0].Reason}, []any{int64(1), format.Malformed})
 }
 
 // An input that ends at any byte of its last record has all records before it,
@@ -85,7 +88,7 @@ func TestInputThatEndsInsideARecord(t *testing.T) {
 			if f.Complete == broken || len(d.rows) != 2-len(d.rejects) || d.rows[0].Hop != "a" {
 				t.Errorf("%q: complete %v, %d rows, rejects %v", c.last[:cut], f.Complete, len(d.rows), d.rejects)
 			}
-			if broken && (len(d.rejects) != 1 || d.rejects[0].Reason != Incomplete) {
+			if broken && (len(d.rejects) != 1 || d.rejects[0].Reason != format.Incomplete) {
 				t.Errorf("%q: %v", c.last[:cut], d.rejects)
 			}
 		}
@@ -105,7 +108,7 @@ func TestReportedFaultsOfOtherTools(t *testing.T) {
 	h := how{fields: []string{"trace=trace", "hop=hop", "duration=ms"}, unit: "ms"}
 	same(t, "B39", one(t, h, "\xEF\xBB\xBF{\"trace\":\"a\",\"hop\":\"x\",\"ms\":1}").Duration, time.Millisecond)
 	d := decodeAnyhow(t, h, "{\"trace\":\"a\",\"hop\":\"x\",\"ms\":NaN}\n{\"trace\":\"a\",\"hop\":\"x\",\"ms\":\"+Inf\"}\n{\"trace\":\"a\",\"hop\":\"x\",\"ms\":3}")
-	same(t, "B49", pick(d.rejects, func(r Reject) Reason { return r.Reason }), []Reason{Malformed, BadDuration})
+	same(t, "B49", pick(d.rejects, func(r format.Reject) format.Reason { return r.Reason }), []format.Reason{format.Malformed, format.BadDuration})
 	same(t, "B49 rows", len(d.rows), 1)
 }
 

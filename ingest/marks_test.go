@@ -13,6 +13,7 @@ func columnsOf(c spans.Columns) spans.Columns { return c }
 // How an attempt ended, by every row of the decision table that hop logs can
 // show. "?" after an ending: nothing in the record says so.
 func TestEndingsByEvidence(t *testing.T) {
+	t.Parallel()
 	for ending, records := range map[string][]string{
 		"completed?": {``, `"cut_by":"own"`, `"timeout":"5s"`, `"timeout_ms":0`, `"timeout_ms":1`, `"deadline":"x"`, `"status":{"code":2}`, `"error":[]`, `"error":{ }`},
 		"completed": {
@@ -159,12 +160,13 @@ func TestSummarySaysWhereTheMarksCameFrom(t *testing.T) {
 	}{
 		{``, false, "none"}, {``, true, "configured"}, {`,"timeout":false`, true, "field"}, {`,"timed_out":null`, false, "field"}, {`,"error":null`, true, "rules"}, {`,"timeout":"5s"`, false, "none"},
 	} {
-		h := how{}.config(t)
-		ledger, file := NewLedger(), &File{format: formatNamed("ndjson"), maxLine: DefaultMaxLine}
+		h := how{format: "ndjson"}.config(t)
+		file, chunks := chunksOf(t, h, "in", `{"hop":"x","duration_ms":1`+c.fields+"}\n", 0)
+		ledger := NewLedger()
 		ledger.Open(file)
 		d := NewDecoder(h, newChecked(t), 0, false)
 		defer d.Release()
-		tally := d.Decode(&Chunk{File: file, Line: 1, Data: []byte(`{"hop":"x","duration_ms":1` + c.fields + "}\n")}, func(*spans.Batch) {})
+		tally := d.Decode(chunks[0], func(*spans.Batch) {})
 		if err := ledger.Add(tally); err != nil {
 			t.Fatal(err)
 		}

@@ -31,11 +31,11 @@ type Source struct {
 func Resolve(args []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, arg := range args {
-		found, err := resolve(arg, stdin)
+		sources, err := resolve(arg, stdin)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
+		all = append(all, sources...)
 	}
 	slices.SortStableFunc(all, func(a, b Source) int { return strings.Compare(a.Path, b.Path) })
 	return unique(all), nil
@@ -62,11 +62,11 @@ func glob(pattern string) ([]Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
-	found, err := stat(paths, true)
-	if err == nil && len(found) == 0 {
+	sources, err := stat(paths, true)
+	if err == nil && len(sources) == 0 {
 		err = &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
 	}
-	return found, err
+	return sources, err
 }
 
 // folder finds the files under root; a root that is a link is followed.
@@ -94,7 +94,7 @@ func folder(root string) ([]Source, error) {
 // stat makes sources of paths that were found, leaving out what is no regular
 // file.
 func stat(paths []string, named bool) ([]Source, error) {
-	var found []Source
+	var sources []Source
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		switch {
@@ -103,10 +103,10 @@ func stat(paths []string, named bool) ([]Source, error) {
 		case err != nil:
 			return nil, err
 		case info.Mode().IsRegular():
-			found = append(found, newSource(p, info, named))
+			sources = append(sources, newSource(p, info, named))
 		}
 	}
-	return found, nil
+	return sources, nil
 }
 
 func newSource(path string, info fs.FileInfo, named bool) Source {

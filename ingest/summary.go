@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 )
@@ -47,17 +48,7 @@ type Sampling struct {
 
 // RejectCount is how often one reason occurred and where first.
 type RejectCount struct {
-	Reason Reason `json:"reason"`
-	Count  int64  `json:"count"`
-	First  Reject `json:"first"`
-}
-
-// Reject is one record that could not be used. Offset is that of the record's
-// first byte in the decompressed input; Line is 1-based.
-type Reject struct {
-	File   string `json:"file"`
-	Line   int64  `json:"line"`
-	Offset int64  `json:"offset"`
-	Reason Reason `json:"-"` // that of the count
-	Detail string `json:"detail"`
+	Reason format.Reason `json:"reason"`
+	Count  int64         `json:"count"`
+	First  format.Reject `json:"first"`
 }

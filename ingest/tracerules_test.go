@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/tailscope/tailscope/ingest/outcome"
 )
 
 // tagsIn puts tags into uiTrace and otlpDoc. tags is "key=value" and so on; a
@@ -25,58 +27,58 @@ func tagsIn(kind string, tags ...string) (ui, otlp string) {
 		a = append(a, fmt.Sprintf(`{"key":%q,"value":%s}`, key, word))
 		b = append(b, fmt.Sprintf(`{"key":%q,"value":{%q:%s}}`, key, typed, word))
 	}
-	return field(`"tags":[` + strings.Join(a, ",") + `]`), otlpField(`"attributes":[` + strings.Join(b, ",") + `]`)
+	return withField(`"tags":[` + strings.Join(a, ",") + `]`), otlpField(`"attributes":[` + strings.Join(b, ",") + `]`)
 }
 
 // TestDecisionTableOfSpans: evidence, how a client and a server span ended by
 // it, and the rule without which they did not.
 func TestDecisionTableOfSpans(t *testing.T) {
 	for _, c := range []struct{ tags, client, server, rule, without string }{
-		{"timed_out=true", "truncated own", "truncated own", RuleMark, ""},
-		{"truncated=1 http.status_code=500", "truncated own", "truncated own", RuleMark, "failed server_error"},
-		{"is_timeout=yes", "truncated own", "truncated own", RuleMark, ""},
+		{"timed_out=true", "truncated own", "truncated own", outcome.RuleMark, ""},
+		{"truncated=1 http.status_code=500", "truncated own", "truncated own", outcome.RuleMark, "failed server_error"},
+		{"is_timeout=yes", "truncated own", "truncated own", outcome.RuleMark, ""},
 		{"timed_out=false", "", "", "", ""},
-		{"response_flags=UT http.status_code=200", "truncated own", "truncated own", RuleEnvoy, "failed other"},
-		{"response_flags=URX,UT", "truncated own", "truncated own", RuleEnvoy, "failed other"},
-		{"response_flags=SI", "truncated own", "truncated own", RuleEnvoy, "failed other"},
-		{"response_flags=UMSDR", "truncated own", "truncated own", RuleEnvoy, "failed other"},
-		{"response_flags=DT", "truncated own", "truncated own", RuleEnvoy, "failed other"},
-		{"response_flags=DC http.status_code=0", "truncated caller", "truncated caller", RuleEnvoy, "failed other"},
-		{"response_flags=- http.status_code=0", "truncated caller", "truncated caller", RuleEnvoy, "failed other"},
+		{"response_flags=UT http.status_code=200", "truncated own", "truncated own", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=URX,UT", "truncated own", "truncated own", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=SI", "truncated own", "truncated own", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=UMSDR", "truncated own", "truncated own", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=DT", "truncated own", "truncated own", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=DC http.status_code=0", "truncated caller", "truncated caller", outcome.RuleEnvoy, "failed other"},
+		{"response_flags=- http.status_code=0", "truncated caller", "truncated caller", outcome.RuleEnvoy, "failed other"},
 		{"http.status_code=0", "", "", "", ""},
 		{"response_flags=UPE,DPE http.status_code=502", "failed unavailable", "failed unavailable", "", ""},
 		{"response_flags=UF http.status_code=503", "failed unavailable", "failed unavailable", "", ""},
 		{"response_flags=- http.status_code=200", "", "", "", ""},
-		{"response_code_details=upstream_response_timeout http.status_code=200", "truncated own", "truncated own", RuleEnvoyText, "failed other"},
+		{"response_code_details=upstream_response_timeout http.status_code=200", "truncated own", "truncated own", outcome.RuleEnvoyText, "failed other"},
 		{"response_code_details=via_upstream", "", "", "", ""},
-		{"rpc.grpc.status_code=4", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"rpc.response.status_code=DEADLINE_EXCEEDED", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"rpc.status_code=DEADLINE_EXCEEDED", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"grpc.code=DeadlineExceeded", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"grpc.status_code=4 http.status_code=200", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"rpc.grpc.status_code=1", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
-		{"rpc.status_code=CANCELLED", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
-		{"grpc.code=Canceled", "truncated caller", "truncated caller", RuleCancelled, "failed other"},
-		{"rpc.system=connect_rpc http.status_code=408", "truncated own", "truncated caller", RuleDeadline, "failed other"},
+		{"rpc.grpc.status_code=4", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"rpc.response.status_code=DEADLINE_EXCEEDED", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"rpc.status_code=DEADLINE_EXCEEDED", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"grpc.code=DeadlineExceeded", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"grpc.status_code=4 http.status_code=200", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"rpc.grpc.status_code=1", "truncated caller", "truncated caller", outcome.RuleCancelled, "failed other"},
+		{"rpc.status_code=CANCELLED", "truncated caller", "truncated caller", outcome.RuleCancelled, "failed other"},
+		{"grpc.code=Canceled", "truncated caller", "truncated caller", outcome.RuleCancelled, "failed other"},
+		{"rpc.system=connect_rpc http.status_code=408", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
 		{"http.status_code=408", "failed client_error", "failed client_error", "", ""},
 		{"rpc.grpc.status_code=14", "failed unavailable", "failed unavailable", "", ""},
 		{"rpc.grpc.status_code=8", "failed throttled", "failed throttled", "", ""},
 		{"rpc.grpc.status_code=0", "", "", "", ""},
-		{"http.status_code=504", "truncated below", "truncated below", RuleGateway, "failed other"},
-		{"http.response.status_code=504 error=true", "truncated below", "truncated below", RuleGateway, "failed other"},
+		{"http.status_code=504", "truncated below", "truncated below", outcome.RuleGateway, "failed other"},
+		{"http.response.status_code=504 error=true", "truncated below", "truncated below", outcome.RuleGateway, "failed other"},
 		{"http.status_code=408", "failed client_error", "failed client_error", "", ""},
-		{"http.status_code=499", "truncated caller", "truncated caller", RuleClientGone, "failed other"},
-		{"http.status_code=460", "truncated caller", "truncated caller", RuleClientGone, "failed other"},
+		{"http.status_code=499", "truncated caller", "truncated caller", outcome.RuleClientGone, "failed other"},
+		{"http.status_code=460", "truncated caller", "truncated caller", outcome.RuleClientGone, "failed other"},
 		{"http.status_code=429", "failed throttled", "failed throttled", "", ""},
 		{"http.status_code=302", "", "", "", ""},
-		{"error.type=timeout", "truncated own", "truncated caller", RuleErrorType, "failed other"},
-		{"timeout=true", "truncated own", "truncated own", RuleMark, ""},
+		{"error.type=timeout", "truncated own", "truncated caller", outcome.RuleErrorType, "failed other"},
+		{"timeout=true", "truncated own", "truncated own", outcome.RuleMark, ""},
 		{"timeout=no error=true", "failed unknown", "failed unknown", "", ""},
 		{"timeout=1 error=true", "failed unknown", "failed unknown", "", ""},
-		{"error.type=DEADLINE_EXCEEDED", "truncated own", "truncated caller", RuleDeadline, "failed other"},
-		{"error.type=504", "truncated below", "truncated below", RuleGateway, "failed other"},
+		{"error.type=DEADLINE_EXCEEDED", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
+		{"error.type=504", "truncated below", "truncated below", outcome.RuleGateway, "failed other"},
 		{"error.type=500", "failed server_error", "failed server_error", "", ""},
-		{"error.type=java.net.SocketTimeoutException", "truncated own", "truncated caller", RuleErrorType, "failed other"},
+		{"error.type=java.net.SocketTimeoutException", "truncated own", "truncated caller", outcome.RuleErrorType, "failed other"},
 		{"error.type=ECONNRESET", "failed reset", "failed reset", "", ""},
 		{"error.type=ECONNREFUSED", "failed refused", "failed refused", "", ""},
 		{"error.type=_OTHER", "failed other", "failed other", "", ""},
@@ -85,8 +87,8 @@ func TestDecisionTableOfSpans(t *testing.T) {
 		{"otel.status_code=ERROR", "failed unknown", "failed unknown", "", ""},
 		{"otel.status_code=OK", "", "", "", ""},
 		{"error=true otel.status_description=context_deadline_exceeded", "failed unknown", "failed unknown", "", ""},
-		{"cut_by=below timed_out=true", "truncated own", "truncated own", RuleMark, ""},
-		{"http.status_code=500 rpc.grpc.status_code=4", "truncated own", "truncated caller", RuleDeadline, "failed other"},
+		{"cut_by=below timed_out=true", "truncated own", "truncated own", outcome.RuleMark, ""},
+		{"http.status_code=500 rpc.grpc.status_code=4", "truncated own", "truncated caller", outcome.RuleDeadline, "failed other"},
 	} {
 		tags := strings.Fields(c.tags)
 		for i := range tags {
@@ -100,7 +102,7 @@ func TestDecisionTableOfSpans(t *testing.T) {
 				if c.rule == "" {
 					continue
 				}
-				r = readTraces(t, traceHow{rules: RuleConfig{Not: []string{c.rule}}}, in).rows[0]
+				r = readTraces(t, traceHow{rules: outcome.Config{Not: []string{c.rule}}}, in).rows[0]
 				if strings.HasPrefix(r.End, "truncated") {
 					t.Errorf("%s %s is cut without %s too", kind, c.tags, c.rule)
 				}
@@ -147,12 +149,12 @@ func TestATieThatDoesNotWait(t *testing.T) {
 			same(t, c.kind+" "+c.tag, oneSpan(t, traceHow{}, in).Ties == "async", c.want)
 		}
 	}
-	late := field(`"references":[{"refType":"FOLLOWS_FROM","traceID":"1a","spanID":"b"}],"tags":[{"key":"span.kind","value":"producer"}]`)
+	late := withField(`"references":[{"refType":"FOLLOWS_FROM","traceID":"1a","spanID":"b"}],"tags":[{"key":"span.kind","value":"producer"}]`)
 	same(t, "a producer that follows", oneSpan(t, traceHow{}, late).Ties, "async")
 }
 
 func TestMessagesCountOnlyWhereAskedFor(t *testing.T) {
-	log := field(`"tags":[{"key":"error","value":true},{"key":"span.kind","value":"%s"}],"logs":[{"timestamp":1,"fields":[{"key":"event","value":"%s"}]}]`)
+	log := withField(`"tags":[{"key":"error","value":true},{"key":"span.kind","value":"%s"}],"logs":[{"timestamp":1,"fields":[{"key":"event","value":"%s"}]}]`)
 	event := otlpField(`"kind":%s,"status":{"code":2},"events":[{"name":"exception","attributes":[{"key":"exception.message","value":{"stringValue":"%s"}}]}]`)
 	description := otlpField(`"kind":%s,"status":{"code":2,"message":"%s"}`)
 	for _, c := range []struct{ message, client, server string }{
@@ -170,14 +172,14 @@ func TestMessagesCountOnlyWhereAskedFor(t *testing.T) {
 				}
 				doc := fmt.Sprintf(in, name, c.message)
 				same(t, c.message, oneSpan(t, traceHow{}, doc).End, "failed unknown")
-				same(t, c.message, oneSpan(t, traceHow{rules: RuleConfig{MatchMessages: true}}, doc).End, want)
+				same(t, c.message, oneSpan(t, traceHow{rules: outcome.Config{MatchMessages: true}}, doc).End, want)
 			}
 		}
 	}
 }
 
 func TestConditionsAndRetriesOfSpans(t *testing.T) {
-	h := traceHow{rules: RuleConfig{TruncatedIf: []string{"outcome=gave up", "n=5"}}}
+	h := traceHow{rules: outcome.Config{TruncatedIf: []string{"outcome=gave up", "n=5"}}}
 	for tags, want := range map[string]string{"outcome=gave up": "truncated own", "outcome=fine": "", "n=5": "truncated own", "n=6": ""} {
 		ui, otlp := tagsIn("client", tags)
 		same(t, tags, oneSpan(t, h, ui).End, want)
@@ -190,7 +192,7 @@ func TestConditionsAndRetriesOfSpans(t *testing.T) {
 		ui, otlp := tagsIn("client", tags)
 		same(t, tags, oneSpan(t, traceHow{}, ui).Ties, want)
 		same(t, tags, oneSpan(t, traceHow{}, otlp).Ties, want)
-		off := traceHow{rules: RuleConfig{Not: []string{RuleRetryMark, RuleResend}}}
+		off := traceHow{rules: outcome.Config{Not: []string{outcome.RuleRetryMark, outcome.RuleResend}}}
 		same(t, tags, oneSpan(t, off, ui).Ties, "")
 	}
 }
@@ -221,7 +223,7 @@ func TestNamesWeightsAndHosts(t *testing.T) {
 	same(t, "otlp", oneSpan(t, traceHow{}, host).Host, "pod-1")
 	for _, in := range []string{strings.Replace(uiTrace, `"processID":"p1"`, `"processID":"p9"`, 1), strings.Replace(uiTrace, `,"processID":"p1"`, ``, 1), strings.Replace(uiTrace, `"serviceName":"svc"`, `"serviceName":null`, 1), strings.Replace(otlpDoc, "service.name", "x", 1)} {
 		d := readAnyhow(t, traceHow{}, in)
-		same(t, in, []any{d.rows[0].Service, d.warned("unknown_service")}, []any{"unknown-service", "1 spans have no service name: their hops are called unknown-service"})
+		same(t, in, []any{d.rows[0].Service, d.warned("unknown_service")}, []any{"unknown-service", "1 span has no service name: its hop is called unknown-service"})
 	}
 	same(t, "no name", oneSpan(t, traceHow{}, otlpField(`"name":""`)).Hop, "svc unknown-operation")
 }
@@ -230,7 +232,7 @@ func TestNamesWeightsAndHosts(t *testing.T) {
 // for what says another thing.
 func TestDigestTellsContent(t *testing.T) {
 	digest := func(in string) uint64 { return readTraces(t, traceHow{}, in).digests[0] }
-	base := field(`"tags":[{"key":"a","value":"1"},{"key":"b","value":{"x":[1]}}],"logs":[{"timestamp":1,"fields":[{"key":"event","value":"x y"}]}],"references":[{"refType":"CHILD_OF","traceID":"1a","spanID":"b2"}]`)
+	base := withField(`"tags":[{"key":"a","value":"1"},{"key":"b","value":{"x":[1]}}],"logs":[{"timestamp":1,"fields":[{"key":"event","value":"x y"}]}],"references":[{"refType":"CHILD_OF","traceID":"1a","spanID":"b2"}]`)
 	want := digest(base)
 	for _, c := range []struct {
 		old, new string
@@ -270,7 +272,7 @@ func TestDigestTellsContent(t *testing.T) {
 }
 
 func TestDeadlinesThatWaitedForAConnectionAreCounted(t *testing.T) {
-	in := field(`"tags":[{"key":"rpc.grpc.status_code","value":4},{"key":"otel.status_description","value":"deadline exceeded: [waiting_for_connection]"}]`)
+	in := withField(`"tags":[{"key":"rpc.grpc.status_code","value":4},{"key":"otel.status_description","value":"deadline exceeded: [waiting_for_connection]"}]`)
 	same(t, "warning", readTraces(t, traceHow{}, in).warned("connection_waits"),
-		"1 deadlines passed while the call waited for a connection: that is a pool or a connect timeout, not the callee")
+		"1 deadline passed while the call waited for a connection: that is a pool or a connect timeout, not the callee")
 }

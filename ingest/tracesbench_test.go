@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -52,7 +53,7 @@ func otlpLines(n int) string {
 	return b.String()
 }
 
-func traceChunks(t testing.TB, h traceHow, in string) (c Config, chunks []*Chunk) {
+func traceChunks(t testing.TB, h traceHow, in string) (c Config, chunks []*format.Chunk) {
 	t.Helper()
 	c = h.config(t)
 	f, err := Open(Source{Path: "in", Stdin: strings.NewReader(in)}, c, new(atomic.Int64))
@@ -117,7 +118,7 @@ func BenchmarkSplitLargeTrace(b *testing.B) {
 func TestSpansDoNotAllocate(t *testing.T) {
 	for name, in := range map[string]string{
 		"jaeger": jaegerDocument(50), "otlp": otlpLines(50),
-		"evidence": "[" + strings.TrimSuffix(strings.Repeat(field(`"warnings":["This span's timestamps were adjusted by -1.5ms"],"tags":[{"key":"error.type","value":"java.net.SocketTimeoutException"},{"key":"http.request.resend_count","value":"1"},{"key":"x","value":{"y":[1, 2]}}]`)+",", 1000), ",") + "]",
+		"evidence": "[" + strings.TrimSuffix(strings.Repeat(withField(`"warnings":["This span's timestamps were adjusted by -1.5ms"],"tags":[{"key":"error.type","value":"java.net.SocketTimeoutException"},{"key":"http.request.resend_count","value":"1"},{"key":"x","value":{"y":[1, 2]}}]`)+",", 1000), ",") + "]",
 	} {
 		c, chunks := traceChunks(t, traceHow{}, in)
 		if n := allocations(t, c, chunks, 1000); n > 100 {

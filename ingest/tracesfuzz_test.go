@@ -1,16 +1,14 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/format"
 )
 
 // traceSeeds are inputs of all trace formats: the fixtures, and what the tests
@@ -90,134 +88,10 @@ func FuzzJaegerProto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
 		h := traceHow{format: "jaeger-proto", maxLine: 40 << (size % 8)}
 		want := readTraces(t, h, string(in))
-		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: chunkSize}
+		h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: format.ChunkSize}
 		got := readTraces(t, h, string(in))
 		if !reflect.DeepEqual(got.parts(), want.parts()) {
 			t.Fatalf("%q with sizes %+v:\n%s", in, *h.sizes, cmp.Diff(want.parts(), got.parts()))
 		}
-	})
-}
-
-// FuzzBalanceAgreesWithJSON: the end found by brackets is that of the value, in
-// however many pieces it comes.
-func FuzzBalanceAgreesWithJSON(f *testing.F) {
-	for _, s := range []string{`{}`, `[1,"]",{"a":"\\"}] x`, `{"a":"\"}"}`, `"x\\"`, `[{"a":[]}],`} {
-		f.Add([]byte(s), uint8(1))
-	}
-	f.Fuzz(func(t *testing.T, in []byte, piece uint8) {
-		if len(in) == 0 || in[0] != '{' && in[0] != '[' {
-			return
-		}
-		dec := json.NewDecoder(bytes.NewReader(in))
-		var raw json.RawMessage
-		if dec.Decode(&raw) == nil {
-			same(t, "end", balanced(in), int(dec.InputOffset()))
-		}
-		n := balanced(in)
-		var s balance
-		at, done := 0, false
-		for step := 1 + int(piece); at < len(in) && !done; {
-			var k int
-			k, done = s.scan(in[at:min(len(in), at+step)])
-			at += k
-		}
-		if done != (n > 0) || done && at != n {
-			t.Errorf("%q: %d in one piece, %d %v in pieces of %d", in, n, at, done, piece)
-		}
-	})
-}
-
-// elementsOf are the traces of valid JSON documents, found without any thought
-// for memory: what a container holds, and each other value itself.
-func elementsOf(raw json.RawMessage, resources bool) (out []string) {
-	var list []json.RawMessage
-	if raw[0] == '[' && !resources && json.Unmarshal(raw, &list) == nil {
-		for _, e := range list {
-			out = append(out, elementsOf(e, false)...)
-		}
-		return out
-	}
-	if raw[0] != '{' {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = dec.Token()
-	type member struct {
-		key   string
-		value json.RawMessage
-	}
-	var members []member
-	for dec.More() {
-		key, _ := dec.Token()
-		var v json.RawMessage
-		if dec.Decode(&v) != nil {
-			return nil
-		}
-		members = append(members, member{fmt.Sprint(key), v})
-	}
-	for _, m := range members {
-		if is, known := tells(m.key); known && is == itself {
-			return []string{string(raw)}
-		} else if known {
-			for _, m := range members {
-				switch m.key {
-				case "data", "result":
-					out = append(out, elementsOf(m.value, false)...)
-				case "resourceSpans", "resource_spans":
-					if json.Unmarshal(m.value, &list) == nil {
-						for _, e := range list {
-							if e[0] == '{' || e[0] == '[' {
-								out = append(out, string(e))
-							}
-						}
-					}
-					list = nil
-				}
-			}
-			return out
-		}
-	}
-	return []string{string(raw)}
-}
-
-// FuzzSplitterAgreesWithJSON: the elements of valid documents are those that a
-// plain decoder finds.
-func FuzzSplitterAgreesWithJSON(f *testing.F) {
-	for _, s := range traceSeeds(f) {
-		f.Add([]byte(s), uint8(9))
-	}
-	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
-		if bytes.Contains(in, byteOrderMark) {
-			return
-		}
-		var want []string
-		dec := json.NewDecoder(bytes.NewReader(in))
-		for {
-			var raw json.RawMessage
-			if err := dec.Decode(&raw); err != nil {
-				if err.Error() != "EOF" {
-					return
-				}
-				break
-			}
-			if raw[0] != '{' && raw[0] != '[' || strings.Count(string(raw), "[")+strings.Count(string(raw), "{") > maxNesting {
-				return
-			}
-			want = append(want, elementsOf(raw, false)...)
-		}
-		file := &File{maxLine: DefaultMaxLine}
-		d := &documents{window: newWindow(bytes.NewReader(in)), file: file, size: 1 + int(size), large: 1 << 30}
-		d.room, d.most = 1+int(size), 1+int(size)
-		var got []string
-		for c, err := d.next(); err == nil; c, err = d.next() {
-			if c.Offset > int64(len(in)) || !bytes.HasPrefix(in[c.Offset:], c.Data) {
-				t.Fatalf("%q: a chunk that is not at its place %d", in, c.Offset)
-			}
-			located{c.Data, 0}.sequence(func(v located) int {
-				got = append(got, string(v.whole().raw))
-				return 0
-			}, func(int) {})
-		}
-		same(t, string(in), got, want)
 	})
 }

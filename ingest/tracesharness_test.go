@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	order "cmp"
 	"errors"
 	"fmt"
@@ -11,10 +10,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -22,7 +24,7 @@ import (
 // without any flag.
 type traceHow struct {
 	format  string
-	rules   RuleConfig
+	rules   outcome.Config
 	hopName string
 	by      string
 	weight  string
@@ -66,7 +68,7 @@ type spanRow struct {
 type traced struct {
 	rows    []spanRow
 	digests []uint64
-	rejects []Reject
+	rejects []format.Reject
 	summary Summary
 	damage  error
 	err     error
@@ -74,8 +76,17 @@ type traced struct {
 
 func (h traceHow) config(t testing.TB) Config {
 	t.Helper()
-	f := fieldsOf(t, FieldConfig{Unit: NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight, Rules: h.rules})
-	return Config{Fields: f, Format: h.format, MaxLine: h.maxLine}
+	made := settingsOf(t, field.Config{Unit: moment.NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
+	settings := *made
+	settings.General = h.general
+	c := Config{Fields: &settings, Format: h.format, MaxLine: h.maxLine}
+	if s := h.sizes; s != nil {
+		c.sizes = format.Sizes{Chunk: s.chunk, Window: s.room, Element: max(1, s.large)}
+		if s.oneByte {
+			c.sizes.Read = 1
+		}
+	}
+	return c
 }
 
 // readTraces reads an input as the tool does.
@@ -92,7 +103,6 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 		return traced{err: err}
 	}
 	defer f.Close()
-	h.sizes.set(f)
 	ledger := NewLedger()
 	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
@@ -104,48 +114,19 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 	return d
 }
 
-// set starts the cutting anew with these sizes; to recognise JSON lines, much of
-// the input was read already.
-func (s *sizes) set(f *File) {
-	if s == nil {
-		return
-	}
-	again := func(w *window) {
-		var r io.Reader = io.MultiReader(bytes.NewReader(w.ahead()), w.r)
-		if s.oneByte {
-			r = iotest.OneByteReader(r)
-		}
-		*w = newWindow(r)
-		w.room, w.most = s.room, s.room
-	}
-	switch c := f.chunks.(type) {
-	case *documents:
-		again(&c.window)
-		c.size, c.large = s.chunk, s.large
-	case *documentLine:
-		c.size = s.chunk
-	case *messages:
-		again(&c.window)
-		c.size = s.chunk
-	}
-}
-
 // read decodes all chunks, as a Decoder does, but without the cost of a batch.
-func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledger) {
+func (d *traced) read(t testing.TB, h traceHow, c Config, f *format.File, ledger *Ledger) {
 	sink := &rowSink{traced: d, fields: c.Fields, names: []string{""}}
-	var dec decoder
+	var dec format.Decoder
 	for chunk, err := f.Next(); err != io.EOF; chunk, err = f.Next() {
-		sink.tally = &Tally{Chunk: chunk, keepAll: true}
+		sink.tally = &format.Tally{Chunk: chunk, KeepAll: true}
 		if dec == nil {
-			dec = f.format.newDecoder(c.Fields, spans.Positions)
-			if of, ok := dec.(*traceDecoder); ok {
-				of.general = h.general
-			}
+			dec = f.Kind().NewDecoder(c.Fields, spans.Positions)
 		}
-		if chunk.skipped > 0 {
-			sink.tally.reject(chunk.Line, chunk.Offset, overlong(chunk.skipped))
+		if chunk.Bad != nil {
+			sink.tally.Reject(chunk.Line, chunk.Offset, chunk.Bad)
 		} else {
-			dec.decode(chunk, sink.tally, sink)
+			dec.Decode(chunk, sink.tally, sink)
 		}
 		spoil(chunk)
 		d.rejects = append(d.rejects, sink.tally.Rejects...)
@@ -158,24 +139,22 @@ func (d *traced) read(t testing.TB, h traceHow, c Config, f *File, ledger *Ledge
 // rowSink takes spans as they come.
 type rowSink struct {
 	*traced
-	fields *Fields
-	tally  *Tally
+	fields *format.Settings
+	tally  *format.Tally
 	names  []string
 }
 
-func (s *rowSink) attempt(*record, *spans.Row, []byte) { s.tally.acceptSpan() }
-func (s *rowSink) plain(*spans.Row, []byte, []byte)    {}
-func (s *rowSink) peer(name []byte) int32              { return s.host(name) }
-func (s *rowSink) stratum(name []byte) int32           { return s.host(name) }
+func (s *rowSink) Attempt(*spans.Row, []byte, []byte, []byte) {}
+func (s *rowSink) Peer(name []byte) int32                     { return s.Host(name) }
+func (s *rowSink) Stratum(name []byte) int32                  { return s.Host(name) }
 
-func (s *rowSink) host(name []byte) int32 {
+func (s *rowSink) Host(name []byte) int32 {
 	s.names = append(s.names, string(name))
 	return int32(len(s.names) - 1)
 }
 
-func (s *rowSink) span(row *spans.Row, service, operation []byte, kind spans.Kind) {
-	s.tally.acceptSpan()
-	hop := s.fields.spanHop(string(service), string(operation), kind)
+func (s *rowSink) Span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	hop := s.fields.SpanHop(name, service, operation, kind)
 	r := spanRow{
 		Hop: hop.Name, Service: hop.Service, Operation: hop.Operation, Kind: hop.Kind.String(),
 		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,
@@ -229,7 +208,7 @@ func readAnyhow(t testing.TB, h traceHow, in string) traced {
 // parts is all that the sizes of the cutting must not change. What is wrong
 // around the spans of a large element is told after what is wrong with them.
 func (d traced) parts() []any {
-	slices.SortStableFunc(d.rejects, func(a, b Reject) int { return order.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(d.rejects, func(a, b format.Reject) int { return order.Compare(a.Offset, b.Offset) })
 	return []any{d.rows, d.digests, d.rejects, d.summary, fmt.Sprint(d.damage), fmt.Sprint(d.err)}
 }
 
@@ -245,7 +224,7 @@ func oneSpan(t testing.TB, h traceHow, in string) spanRow {
 
 // refused returns the refusal of an input, "" where it was not refused.
 func (d traced) refused() string {
-	var r *RefusedError
+	var r *format.RefusedError
 	if errors.As(d.err, &r) {
 		return r.What
 	}

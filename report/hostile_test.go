@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -28,7 +29,7 @@ func everywhere(name string) *run {
 	r.Input.Files[0].Path, r.Input.Files[0].Complete = name, false
 	r.Input.Files[0].Fields = map[string]string{name: name}
 	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: name}
-	r.Input.Rejects = []ingest.RejectCount{{Reason: ingest.BadMark, Count: 1, First: ingest.Reject{File: name, Detail: name}}}
+	r.Input.Rejects = []ingest.RejectCount{{Reason: format.BadMark, Count: 1, First: ingest.Reject{File: name, Detail: name}}}
 	r.Input.Warnings = h.Warnings
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
@@ -328,8 +329,8 @@ func rejects() *run {
 	r.Input.Files = append(r.Input.Files, ingest.FileSummary{Path: "logs/\x1b[31mz.csv.gz", Format: "csv", Compression: "gzip", Records: 5, Rejected: 4, Blank: 1})
 	r.Input.Records, r.Input.Rejected, r.Input.Blank = 9, 4, 1
 	r.Input.Rejects = []ingest.RejectCount{
-		{Reason: ingest.BadDuration, Count: 3, First: ingest.Reject{File: "logs/z.csv.gz", Line: 2, Offset: 31, Reason: ingest.BadDuration, Detail: "duration \"=1|\x1b[2J\" is not a number"}},
-		{Reason: ingest.Malformed, Count: 1, First: ingest.Reject{File: "logs/z.csv.gz", Offset: 99, Reason: ingest.Malformed}},
+		{Reason: format.BadDuration, Count: 3, First: ingest.Reject{File: "logs/z.csv.gz", Line: 2, Offset: 31, Reason: format.BadDuration, Detail: "duration \"=1|\x1b[2J\" is not a number"}},
+		{Reason: format.Malformed, Count: 1, First: ingest.Reject{File: "logs/z.csv.gz", Offset: 99, Reason: format.Malformed}},
 	}
 	r.Input.Warnings = []note.Warning{{Code: "time_basis_assumed", Text: "the timestamp was taken as the end of an attempt: --time-is start if it is the start"}}
 	return r

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
@@ -39,7 +39,7 @@ func (*hopSettings) collect(p *plan) any {
 	c := buckets.NewConfig(p.timeouts)
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
-	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(ingest.RuleWall), !p.ingest.Fields.On(ingest.RuleBelow)
+	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
 	return &hopCollector{Classes: buckets.NewClasses(c), plan: p, clusters: p.runs("timeouts")}
 }
 

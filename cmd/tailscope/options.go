@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"golang.org/x/term"
@@ -63,7 +66,7 @@ type options struct {
 // declare declares the flags that all commands have that read input.
 func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
-	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+ingest.SettableFields()+"; repeatable")
+	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+field.Settable()+"; repeatable")
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
@@ -188,18 +191,18 @@ func (o *options) planCases(p *plan) error {
 }
 
 func (o *options) planInput(p *plan) error {
-	c := ingest.FieldConfig{
-		Unit: ingest.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
-		Rules: ingest.RuleConfig{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules},
+	c := field.Config{
+		Unit: moment.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
 	}
+	rules := outcome.Config{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules}
 	for _, s := range o.fields {
-		f, err := ingest.ParseField(s)
+		f, err := field.ParseFlag(s)
 		if err != nil {
 			return err
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	if u, ok := ingest.ParseUnit(o.unit); ok {
+	if u, ok := moment.ParseUnit(o.unit); ok {
 		c.Unit = u
 	} else if o.unit != "" {
 		return fmt.Errorf("--unit %q: one of ns, us, ms, s", o.unit)
@@ -223,8 +226,8 @@ func (o *options) planInput(p *plan) error {
 	if err != nil {
 		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
 	}
-	fields, err := ingest.NewFields(c)
-	p.ingest = ingest.Config{Fields: fields, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
+	settings, err := ingest.NewSettings(c, rules)
+	p.ingest = ingest.Config{Fields: settings, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
 	return err
 }
 

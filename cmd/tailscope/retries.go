@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
@@ -49,7 +49,7 @@ func (*retrySettings) check(*plan, bool) error { return nil }
 
 func (s *retrySettings) collect(p *plan) any {
 	return retries.NewWatch(retries.Config{
-		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(ingest.RuleWall),
+		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
 	})
 }
 

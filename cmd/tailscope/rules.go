@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -39,7 +39,7 @@ worth and what timeouts stand on, and how much each needs to say it.`,
 func rulesText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "rule\tdefault\tevidence\tverdict")
-	for _, r := range ingest.Rules {
+	for _, r := range outcome.Rules {
 		state := "on"
 		if !r.On {
 			state = "off"
@@ -65,7 +65,7 @@ func rulesJSON(out io.Writer) error {
 		Verdict  string `json:"verdict"`
 	}
 	var list []rule
-	for _, r := range ingest.Rules {
+	for _, r := range outcome.Rules {
 		list = append(list, rule{r.Name, r.On, r.Evidence, r.Verdict})
 	}
 	all := []report.Section{{Key: "rules", JSON: func() any { return list }}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -119,7 +120,7 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.
 func (p *plan) chainConfig() spans.ChainConfig {
-	c := spans.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(ingest.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	c := spans.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
 	if c.Keep == spans.KeepAll {
 		c.Memory = p.memory / 2
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
@@ -98,7 +99,7 @@ func (p *plan) leavesChains(in ingest.Summary) bool {
 		return false
 	}
 	return slices.ContainsFunc(in.Files, func(f ingest.FileSummary) bool {
-		return f.Fields[ingest.Trace.String()] != "" && f.Fields[ingest.SpanKey.String()] == ""
+		return f.Fields[field.Trace.String()] != "" && f.Fields[field.SpanKey.String()] == ""
 	})
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -74,11 +74,11 @@ func (w *worker) addChain(chain *spans.Chain) {
 // then everything that asks for traces sees it.
 func (w *worker) addTrace(t *spans.Trace) {
 	rules := w.plan.ingest.Fields
-	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(ingest.RuleRetryMark), NoSiblings: !rules.On(ingest.RuleSibling)})
+	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
 	if w.plan.infer && t.OfLog() {
 		w.nest(t)
 	}
-	if rules.On(ingest.RuleBelow) {
+	if rules.On(outcome.RuleBelow) {
 		t.PassUpCuts()
 	}
 	for _, c := range w.traces {

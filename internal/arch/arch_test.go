@@ -26,7 +26,12 @@ var table = map[string][]string{
 	"quantile/fit":       {"quantile", "quantile/runs", "quantile/depend"},
 	"spans":              {},
 	"report":             {"quantile"},
-	"ingest":             {"spans", "report"},
+	"ingest/field":       {"spans"},
+	"ingest/outcome":     {"spans", "ingest/field"},
+	"ingest/format":      {"spans", "ingest/field", "ingest/outcome"},
+	"ingest/hoplog":      {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest/trace":       {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace"},
 	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
@@ -38,19 +43,19 @@ var table = map[string][]string{
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // pages says what tests of a package may import besides, where they stand outside
 // it: those of whole pages have every section.
 var pages = map[string][]string{
-	"report": {"ingest", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
+	"report": {"ingest", "ingest/format", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.
 var confined = map[string][]string{
 	"github.com/apache/arrow":             {"spans", "ingest", "cmd/tailscope"},
-	"github.com/jaegertracing/jaeger-idl": {"ingest"},
+	"github.com/jaegertracing/jaeger-idl": {"ingest", "ingest/trace"},
 	"github.com/spf13/cobra":              {"cmd/tailscope"},
 	"github.com/jedib0t/go-pretty":        {"report"},
 }

@@ -1,0 +1,177 @@
+package field
+
+import (
+	"bytes"
+
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// Value is one field of a record, a view of the record's bytes.
+type Value struct {
+	Raw  []byte
+	Kind jsonscan.Kind
+	Use  *Use
+	Key  *Key
+}
+
+// Empty reports whether the value says nothing: not there, null or "".
+func (v *Value) Empty() bool { return v.Kind <= jsonscan.Null }
+
+// String is a value with its key, shortened.
+func (v *Value) String() string {
+	raw := v.Raw
+	if len(raw) > 60 {
+		raw = append(bytes.Clone(raw[:60]), "…"...)
+	}
+	return v.Key.Path + " " + string(raw)
+}
+
+// Yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is
+// not zero ("retry": 2); ok is false for what is neither yes nor no.
+func (v *Value) Yes() (yes, ok bool) {
+	switch v.Kind {
+	case jsonscan.True:
+		return true, true
+	case jsonscan.False, jsonscan.Null, jsonscan.Absent:
+		return false, true
+	}
+	if d, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw)); err == nil {
+		return d.Mantissa != 0, !d.Negative
+	}
+	var buf [MaxWord]byte
+	switch string(Fold(v.Raw, &buf)) {
+	case "true", "t", "yes", "y":
+		return true, true
+	case "", "false", "f", "no", "n":
+		return false, true
+	}
+	return false, false
+}
+
+// MaxWord is the longest text that can be a word with a meaning.
+const MaxWord = 40
+
+// Fold writes a word to buf in lower case without blanks, - and _, so that
+// DEADLINE_EXCEEDED and "deadline exceeded" are the same. Longer text is no word
+// and comes back as it is.
+func Fold(b []byte, buf *[MaxWord]byte) []byte {
+	if len(b) > MaxWord {
+		return b
+	}
+	n := 0
+	for _, c := range b {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c == '_' || c == '-' || c == ' ':
+			continue
+		}
+		buf[n] = c
+		n++
+	}
+	return buf[:n]
+}
+
+// Record holds the known fields of one record while it is read.
+type Record struct {
+	Has        uint64 // a bit for each role whose key is there, be it with null
+	values     [Roles]Value
+	Duplicates int64 // keys that came more than once
+}
+
+func (r *Record) Reset() { r.Has, r.Duplicates = 0, 0 }
+
+// Get returns the value for a role; an absent one is empty.
+func (r *Record) Get(role Role) *Value {
+	if r.Has&(1<<role) == 0 {
+		return &absentValue
+	}
+	return &r.values[role]
+}
+
+var absentValue = Value{Use: new(Use)}
+
+// Put keeps a value where no better candidate for the role is there yet: null
+// and "" give way to any other, but an empty hop stands for itself. The same key
+// twice: the last one counts, as in encoding/json.
+func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
+	if u.Role == Condition && string(raw) != u.Match {
+		return
+	}
+	if len(raw) == 0 && u.Role != Hop {
+		kind = jsonscan.Null
+	}
+	if r.Has&(1<<u.Role) != 0 {
+		old := &r.values[u.Role]
+		switch {
+		case old.Key == key || old.Use.Rank == u.Rank && kind > jsonscan.Null:
+			r.Duplicates++
+		case kind == jsonscan.Null || old.Kind > jsonscan.Null && old.Use.Rank < u.Rank:
+			return
+		}
+	}
+	r.Has |= 1 << u.Role
+	r.values[u.Role] = Value{raw, kind, u, key}
+}
+
+// Known reports whether the record has a value for each of the roles.
+func (r *Record) Known(all ...Role) bool {
+	for _, role := range all {
+		if r.Get(role).Empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// Key is what is known of one key as written.
+type Key struct {
+	Path  string // dotted
+	Uses  []Use
+	Opens bool // objects under it may hold known keys
+	next  *Key // the key that followed it when it was last read
+}
+
+// Keys remembers the keys seen, so that a key costs one look-up without an
+// allocation, and mostly not even that: the lines of a log have their keys in
+// the same order. Hostile input with ever new keys must not fill the memory, so
+// it stops remembering at a limit.
+type Keys struct {
+	table *Table
+	Seen  map[string]*Key
+	first Key  // stands before the first key of a record
+	last  *Key // that was read
+}
+
+const MaxCachedKeys = 4096
+
+func NewKeys(t *Table) Keys { return Keys{table: t, Seen: map[string]*Key{}} }
+
+// Rewind starts a record.
+func (c *Keys) Rewind() { c.last = &c.first }
+
+// Next returns what is known of the next key of a record.
+func (c *Keys) Next(path []byte) *Key {
+	k := c.last.next
+	if k == nil || k.Path != string(path) {
+		k = c.Find(path)
+		if len(c.Seen) < MaxCachedKeys {
+			c.last.next = k
+		}
+	}
+	c.last = k
+	return k
+}
+
+func (c *Keys) Find(path []byte) *Key {
+	if k, ok := c.Seen[string(path)]; ok {
+		return k
+	}
+	p := string(path)
+	k := &Key{Path: p, Uses: c.table.Uses(p), Opens: c.table.opens(p)}
+	if len(c.Seen) < MaxCachedKeys {
+		c.Seen[p] = k
+	}
+	return k
+}

@@ -1,0 +1,128 @@
+// Package field holds what the fields of one record mean: the roles that a key can
+// have, the table that finds them, and the values of the record at hand.
+package field
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// Role is what a field of a record means.
+type Role uint8
+
+// The roles of a field. Truncated, Error, HTTPStatus, GRPCStatus and ErrorType
+// say how the attempt ended; Time is a bare timestamp.
+const (
+	Trace Role = iota
+	Hop
+	Duration
+	Start
+	End
+	Time
+	TruncatedMark
+	RetryMark
+	Attempt
+	Timeout
+	CutByMark
+	Error
+	Status
+	OutcomeWord
+	HTTPStatus
+	GRPCStatus
+	ErrorType
+	Stratum
+	Condition // holds what --truncated-if asks for
+	ResponseFlags
+	ResponseDetails
+	Message
+	SpanKind
+	Messaging
+	SamplerType
+	SamplerParam
+	TraceState
+	WeightKey
+	SpanKey
+	ParentKey
+	ServiceKey
+	OperationKey
+	RPCSystem
+	InstanceKey // the pod, host or peer that an attempt went to
+	Roles
+)
+
+var roleNames = [Roles]string{
+	"trace", "hop", "duration", "start", "end", "time", "truncated", "retry", "attempt", "timeout",
+	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
+	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
+	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system", "instance",
+}
+
+// String gives the name that --field takes.
+func (r Role) String() string { return roleNames[r] }
+
+// settable are the roles that --field may name.
+var settable = []Role{
+	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey,
+}
+
+// HasUnit reports whether keys of the role may carry a unit.
+func (r Role) HasUnit() bool {
+	return r == Duration || r == Start || r == End || r == Time || r == Timeout
+}
+
+// Flag is one --field NAME=KEY[:UNIT].
+type Flag struct {
+	Role Role
+	Key  string
+	Unit moment.Unit
+}
+
+// ParseFlag reads the value of --field. What follows the last colon is a unit
+// only for a role that has one; keys may hold colons.
+func ParseFlag(s string) (Flag, error) {
+	name, key, ok := strings.Cut(s, "=")
+	i := slices.IndexFunc(settable, func(r Role) bool { return r.String() == name })
+	if !ok || i < 0 || key == "" {
+		return Flag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s", s, Settable())
+	}
+	f := Flag{Role: settable[i], Key: key, Unit: moment.NoUnitGiven}
+	if at := strings.LastIndexByte(key, ':'); at > 0 && f.Role.HasUnit() {
+		if u, ok := moment.ParseUnit(key[at+1:]); ok {
+			f.Key, f.Unit = key[:at], u
+		}
+	}
+	return f, nil
+}
+
+// Settable lists what --field takes.
+func Settable() string {
+	names := make([]string, len(settable))
+	for i, r := range settable {
+		names[i] = r.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// Config is how the user wants records read.
+type Config struct {
+	Fields       []Flag
+	Unit         moment.Unit // of bare durations and timeouts; NoUnitGiven: none
+	TimeIs       string      // "start", "end" or "" (a bare timestamp is an end)
+	FirstAttempt int         // number of the first attempt; -1: by the key
+	By           string      // key whose value is the stratum; "" for none
+	HopName      string      // of spans: "service", "operation", or "" for both
+	InferNesting bool        // hop logs become traces whose parents come from times
+	WeightKey    string      // tag that holds how many traces one stands for; "" for none
+}
+
+// Names reports whether the user named a key of role.
+func (c *Config) Names(role Role) bool {
+	return slices.ContainsFunc(c.Fields, func(f Flag) bool { return f.Role == role })
+}
+
+// Linked reports whether records of hop logs are spans.
+func (c *Config) Linked() bool { return c.InferNesting || c.Names(SpanKey) }

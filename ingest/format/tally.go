@@ -1,0 +1,175 @@
+package format
+
+import (
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/internal/note"
+)
+
+// Tally is what decoding one chunk gave besides batches. Records =
+// Accepted + Rejected + Blank.
+type Tally struct {
+	Chunk                              *Chunk
+	Records, Accepted, Rejected, Blank int64
+	Rejects                            []Reject // all of them, or the first of each reason
+	Counts                             map[Reason]int64
+	Fields                             map[string]string // keys of the first accepted record
+	Incomplete                         bool              // the input ends inside a record
+
+	Odd          [oddities]int64 // what was odd about records, by its kind
+	AnswerErrors string          // the first list of errors in an answer
+
+	Units, Marks, Basis uint8
+	KeepAll             bool
+}
+
+// Oddity is something odd about records that were read all the same.
+type Oddity int
+
+// The oddities of a record, in the order in which they are reported.
+const (
+	DuplicateKeys   Oddity = iota // keys that came twice in a record
+	Rounded                       // durations finer than a nanosecond
+	UnreadTimes                   // starts that could not be read
+	UnusedTimeouts                // timeouts without a unit, or unreadable
+	NumberMarks                   // timeouts of 0 or 1 that were read as marks
+	OpenRows                      // last rows of CSV without a line break
+	ZeroAttempts                  // attempt numbers below the first
+	UnknownServices               // spans whose process is not there
+	ConnectionWaits               // deadlines that passed while waiting for a connection
+	UnreadMarks                   // tags called like a mark, neither yes nor no
+	OtherSignals                  // lines of metrics or logs among the traces
+	TimeoutTexts                  // failures whose message speaks of a timeout
+	oddities
+)
+
+// Bits that tell how a chunk's records were read.
+const (
+	UnitInValue uint8 = 1 << 7 // beside unitBit of the fixed units
+
+	MarkField uint8 = 1 << 0
+	MarkRules uint8 = 1 << 1
+
+	BasisStart uint8 = 1 << 0
+	BasisEnd   uint8 = 1 << 1
+)
+
+// UnitBit is the bit of a fixed unit: 1, 2, 4 or 8.
+func UnitBit(u moment.Unit) uint8 { return 1 << (u / 3) }
+
+// Reject counts a record that could not be used.
+func (t *Tally) Reject(line, offset int64, f *Fault) {
+	t.Records++
+	t.Rejected++
+	if t.Counts == nil {
+		t.Counts = map[Reason]int64{}
+	}
+	t.Counts[f.reason]++
+	t.Incomplete = t.Incomplete || f.reason == Incomplete
+	if t.KeepAll || t.Counts[f.reason] == 1 {
+		t.Rejects = append(t.Rejects, Reject{t.Chunk.File.Path, line, offset, f.reason, f.detail})
+	}
+}
+
+func (t *Tally) SkipBlank() {
+	t.Records++
+	t.Blank++
+}
+
+// AcceptRecord counts a record and remembers the keys of the first.
+func (t *Tally) AcceptRecord(rec *field.Record) {
+	t.Records++
+	t.Accepted++
+	if t.Fields != nil {
+		return
+	}
+	t.Fields = map[string]string{}
+	for role := range field.Roles {
+		if v := rec.Get(role); !v.Empty() {
+			t.Fields[role.String()] = v.Key.Path
+		}
+	}
+}
+
+// Accept counts a span.
+func (t *Tally) Accept() {
+	t.Records++
+	t.Accepted++
+}
+
+// Add adds the counts of another tally.
+func (t *Tally) Add(o *Tally) {
+	t.Records += o.Records
+	t.Accepted += o.Accepted
+	t.Rejected += o.Rejected
+	t.Blank += o.Blank
+	for i, n := range o.Odd {
+		t.Odd[i] += n
+	}
+	t.Units |= o.Units
+	t.Marks |= o.Marks
+	t.Basis |= o.Basis
+}
+
+// TimeBasis says whether times were read as starts or as ends.
+func (t *Tally) TimeBasis() string { return timeBases[t.Basis] }
+
+var timeBases = [...]string{0: "none", BasisStart: "start", BasisEnd: "end", BasisStart | BasisEnd: "mixed"}
+
+// UnitName is the unit of all durations: one of the fixed ones, "value" where
+// each value states its own, "mixed", or "none" where there was none.
+func (t *Tally) UnitName() string {
+	switch t.Units {
+	case 0:
+		return "none"
+	case UnitInValue:
+		return "value"
+	}
+	for _, u := range [...]moment.Unit{moment.Nanoseconds, moment.Microseconds, moment.Milliseconds, moment.Seconds} {
+		if t.Units == UnitBit(u) {
+			return u.String()
+		}
+	}
+	return "mixed"
+}
+
+// MarksName says what told that attempts were cut; configured: timeouts were
+// given, which mark attempts where nothing else does.
+func (t *Tally) MarksName(configured bool) string {
+	switch {
+	case t.Marks&MarkField != 0:
+		return "field"
+	case t.Marks != 0:
+		return "rules"
+	case configured:
+		return "configured"
+	}
+	return "none"
+}
+
+// oddityWarnings are the codes, and the sentences for one record and for several.
+var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
+	DuplicateKeys:   {"duplicate_keys", "field came twice in its record", "fields came twice in their record", ": the last one counts"},
+	Rounded:         {"sub_nanosecond_rounded", "duration is finer than a nanosecond and was", "durations are finer than a nanosecond and were", " rounded to one"},
+	UnreadTimes:     {"unreadable_times", "start or end time could not be read and was", "start or end times could not be read and were", " left out"},
+	UnusedTimeouts:  {"unused_timeouts", "timeout is unreadable or without a unit and was", "timeouts are unreadable or without a unit and were", " not used: give --unit, or --field timeout=KEY:UNIT"},
+	NumberMarks:     {"ambiguous_timeouts", "timeout of 0 or 1 was read as a mark", "timeouts of 0 or 1 were read as marks", " beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
+	OpenRows:        {"last_row_open", "last row of CSV has", "last rows of CSV have", " no line break: if the file was cut off there, the last cell is too short"},
+	ZeroAttempts:    {"attempt_below_first", "attempt has a number below that of the first one and was read as a first", "attempts have a number below that of the first one and were read as firsts", ": see --first-attempt"},
+	UnknownServices: {"unknown_service", "span has no service name: its hop is", "spans have no service name: their hops are", " called unknown-service"},
+	ConnectionWaits: {"connection_waits", "deadline", "deadlines", " passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
+	UnreadMarks:     {"unreadable_marks", "span has", "spans have", " a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
+	OtherSignals:    {"other_signals", "line of metrics or logs among the traces was", "lines of metrics or logs among the traces were", " passed over"},
+	TimeoutTexts:    {"timeouts_in_messages", "failed attempt has an error message that speaks of a timeout; a message is no mark, so it counts", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count", " as failed, not as cut"},
+}
+
+// Warnings say what was odd about accepted records. Numbers read as marks are only
+// where other bare numbers were read as times.
+func (t *Tally) Warnings() (all []note.Warning) {
+	for i, w := range oddityWarnings {
+		if n := t.Odd[i]; n > 0 && (i != int(NumberMarks) || t.Odd[UnusedTimeouts] > 0) {
+			all = append(all, note.Warning{Code: w.code, Text: note.Count(n, w.one, w.several) + w.rest})
+		}
+	}
+	return all
+}

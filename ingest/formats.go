@@ -1,0 +1,68 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/hoplog"
+	"github.com/tailscope/tailscope/ingest/trace"
+)
+
+// formats are the known formats, in the order in which they are tried. Traces
+// come first: their keys are exact, those of hop logs are not.
+var formats = slices.Concat(trace.Formats(), hoplog.Formats())
+
+// isBinary reports whether the format of that name is binary.
+func isBinary(name string) bool {
+	return slices.ContainsFunc(formats, func(f *format.Format) bool { return f.Name == name && f.Binary })
+}
+
+func formatNamed(name string) *format.Format {
+	return formats[slices.IndexFunc(formats, func(f *format.Format) bool { return f.Name == name })]
+}
+
+// FormatNames lists what --input-format takes.
+func FormatNames() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// UnknownFormatError says per format why a file is not of it.
+type UnknownFormatError struct {
+	Path string
+	Whys []string // "ndjson: no line is a JSON object"
+}
+
+func (e *UnknownFormatError) Error() string {
+	return fmt.Sprintf("%s: not recognised\n  %s\nname the format with --input-format, or the fields with --field NAME=KEY",
+		e.Path, strings.Join(e.Whys, "\n  "))
+}
+
+// detect finds the format of a file from its first bytes. A format that the
+// user named is not doubted, but its units are still looked at.
+func detect(path string, head []byte, named string, fields *format.Settings) (*format.Format, error) {
+	unknown := &UnknownFormatError{Path: path}
+	for _, f := range formats {
+		if named != "" && named != f.Name {
+			continue
+		}
+		s := f.Sniff(head, fields)
+		switch {
+		case s.Refused != nil:
+			s.Refused.Path = path
+			return nil, s.Refused
+		case s.Unitless != nil:
+			s.Unitless.Path = path
+			return nil, s.Unitless
+		case s.Mine || named != "":
+			return f, nil
+		}
+		unknown.Whys = append(unknown.Whys, f.Name+": "+s.Why)
+	}
+	return nil, unknown
+}

@@ -1,0 +1,301 @@
+// Package hoplog reads hop logs, one line an attempt: JSON lines, CSV and TSV. Lines
+// that are laid out alike take a fast path; what that reads, the general path reads
+// with the same result.
+package hoplog
+
+import (
+	"bytes"
+	"errors"
+	"math"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// attempts turns records of hop logs into rows: one line, one attempt.
+type attempts struct {
+	fields  *format.Settings
+	columns spans.Columns
+	// linked: attempts are spans. spanTable: their records name them.
+	linked, spanTable bool
+
+	tally *format.Tally
+	key   []byte // of a hop, or its name
+}
+
+func newAttempts(f *format.Settings, c spans.Columns) attempts {
+	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey)}
+}
+
+// row fills r from a record; a nil fault means that it is a valid attempt.
+func (a *attempts) row(rec *field.Record, r *spans.Row) (hop []byte, bad *format.Fault) {
+	*r = spans.Row{}
+	hop = bytes.TrimSpace(rec.Get(field.Hop).Raw)
+	if len(hop) == 0 {
+		return nil, format.NewFault(format.NoHop, "no hop: "+missingHop(rec))
+	}
+	if bad = a.ids(rec); bad != nil {
+		return nil, bad
+	}
+	length, bad := readLength(rec)
+	if bad != nil {
+		return nil, bad
+	}
+	r.Duration, r.Resolution, r.HasDuration = length.NS, length.Resolution, true
+	a.timeout(rec, r)
+	if bad = a.outcome(rec, r); bad != nil {
+		return nil, bad
+	}
+	if bad = a.readRetry(rec, r); bad != nil {
+		return nil, bad
+	}
+	a.optional(rec, r)
+	a.note(rec, r, length)
+	return hop, nil
+}
+
+func missingHop(rec *field.Record) string {
+	if rec.Has&(1<<field.Hop) == 0 {
+		return "none of the known keys is there"
+	}
+	return rec.Get(field.Hop).Key.Path + " is empty"
+}
+
+// readLength takes the duration as logged, else end less start.
+func readLength(rec *field.Record) (moment.Length, *format.Fault) {
+	v := rec.Get(field.Duration)
+	if v.Empty() {
+		return fromTimes(rec)
+	}
+	s, err := moment.ParseDuration(v.Raw, v.Use.Unit)
+	if err != nil {
+		return moment.Length{}, format.DurationFault(v, err)
+	}
+	return s, nil
+}
+
+// note adds what was odd about an accepted record, and how it was read.
+func (a *attempts) note(rec *field.Record, r *spans.Row, length moment.Length) {
+	t := a.tally
+	t.Odd[format.DuplicateKeys] += rec.Duplicates
+	if length.Rounded {
+		t.Odd[format.Rounded]++
+	}
+	if length.Own {
+		t.Units |= format.UnitInValue
+	} else {
+		t.Units |= format.UnitBit(rec.Get(field.Duration).Use.Unit)
+	}
+	if r.Marked {
+		t.Marks |= marksUsed(rec)
+	}
+	if r.Outcome == spans.Failed && outcome.SpeaksOfTimeout(rec.Get(field.Error).Raw) {
+		t.Odd[format.TimeoutTexts]++
+	}
+	t.Basis |= timeBasis(a.fields, rec)
+}
+
+// fromTimes is the way of logs with a start and an end and no duration.
+func fromTimes(rec *field.Record) (moment.Length, *format.Fault) {
+	start, end := rec.Get(field.Start), rec.Get(field.End)
+	if start.Empty() || end.Empty() {
+		return moment.Length{}, format.NewFault(format.NoDuration, "neither a duration nor both start and end")
+	}
+	from, err := unguessed(start)
+	if err != nil {
+		return moment.Length{}, timeFault(start, err)
+	}
+	to, err := unguessed(end)
+	if err != nil {
+		return moment.Length{}, timeFault(end, err)
+	}
+	if to.NS < from.NS {
+		return moment.Length{}, format.NewFault(format.NegativeDuration, end.String()+" is before "+start.String())
+	}
+	if from.NS < 0 && to.NS > math.MaxInt64+from.NS {
+		return moment.Length{}, format.NewFault(format.BadDuration, start.String()+", "+end.String()+": "+moment.ErrTooLarge.Error())
+	}
+	return moment.Length{NS: to.NS - from.NS, Own: true, Resolution: max(from.Resolution, to.Resolution)}, nil
+}
+
+// unguessed reads a time on which a duration rests, so a bare number's unit is
+// not guessed.
+func unguessed(v *field.Value) (moment.Instant, error) {
+	if v.Use.Unit == moment.NoUnitGiven {
+		if _, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw)); err == nil {
+			return moment.Instant{}, moment.ErrNoUnit
+		}
+	}
+	return moment.ParseInstant(v.Raw, v.Use.Unit)
+}
+
+func timeFault(v *field.Value, err error) *format.Fault {
+	if errors.Is(err, moment.ErrNoUnit) {
+		return format.NewFault(format.NoUnit, v.String()+": "+err.Error())
+	}
+	return format.NewFault(format.BadTime, v.String()+": "+err.Error())
+}
+
+func (a *attempts) outcome(rec *field.Record, r *spans.Row) *format.Fault {
+	v, marked, ok := a.fields.Rules.Judge(rec, spans.NoKind)
+	if !ok {
+		return format.NewFault(format.BadMark, rec.Get(field.TruncatedMark).String()+": neither yes nor no")
+	}
+	r.Outcome, r.CutBy, r.Failure, r.Marked = v.Outcome, v.CutBy, v.Failure, marked
+	if v.Rule == outcome.RuleDeadline && v.CutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20 {
+		r.CutBy = spans.CutUnknown // well before its own deadline: another one passed
+	}
+	return nil
+}
+
+// marksUsed tells an explicit mark from other evidence.
+func marksUsed(rec *field.Record) uint8 {
+	if _, isMark := outcome.TimeoutMark(rec); isMark || rec.Has&(1<<field.TruncatedMark) != 0 {
+		return format.MarkField
+	}
+	return format.MarkRules
+}
+
+// retry takes the retry mark where there is one, else the attempt's number.
+func (a *attempts) readRetry(rec *field.Record, r *spans.Row) *format.Fault {
+	mark := rec.Get(field.RetryMark)
+	yes, ok := mark.Yes()
+	if !ok {
+		return format.NewFault(format.BadMark, mark.String()+": neither yes nor no")
+	}
+	r.Retry = yes && a.fields.Rules.On(outcome.RuleRetryMark)
+	v := rec.Get(field.Attempt)
+	if v.Empty() {
+		return nil
+	}
+	d, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw))
+	n, exact, tooLarge := d.Nanoseconds(0)
+	if err != nil || !exact || tooLarge != nil {
+		return format.NewFault(format.BadAttempt, v.String()+": not a count")
+	}
+	if n < int64(v.Use.First) {
+		a.tally.Odd[format.ZeroAttempts]++
+	}
+	if mark.Empty() && a.fields.Rules.On(outcome.RuleResend) {
+		r.Retry = n > int64(v.Use.First)
+	}
+	return nil
+}
+
+// timeout notes the attempt's own timeout. One that is unreadable, or a bare
+// number, is counted and not used: the attempt is as good without it.
+func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
+	v := rec.Get(field.Timeout)
+	if _, isMark := outcome.TimeoutMark(rec); isMark || v.Empty() {
+		if isMark && len(v.Raw) == 1 {
+			a.tally.Odd[format.NumberMarks]++
+		}
+		return
+	}
+	s, err := moment.ParseDuration(v.Raw, v.Use.Unit)
+	switch {
+	case err != nil:
+		a.tally.Odd[format.UnusedTimeouts]++
+	case s.NS > 0:
+		r.Timeout, r.HasTimeout = s.NS, true
+	}
+}
+
+// optional fills what only some commands read, and what cut and failed attempts
+// need: their chain and their time.
+func (a *attempts) optional(rec *field.Record, r *spans.Row) {
+	ended := r.Outcome != spans.Completed || a.linked
+	if ended || a.columns.Has(spans.Traces) {
+		r.Trace = traceOf(rec.Get(field.Trace))
+	}
+	if ended || a.columns.Has(spans.Starts) {
+		a.start(rec, r)
+	}
+}
+
+// traceOf returns the trace id; of a W3C traceparent that is its second part.
+func traceOf(v *field.Value) []byte {
+	id := bytes.TrimSpace(v.Raw)
+	if field.Placeholder(id) {
+		return nil
+	}
+	if v.Kind == jsonscan.Number || v.Kind == jsonscan.Text {
+		if len(id) == 55 && id[2] == '-' && id[35] == '-' && id[52] == '-' {
+			return id[3:35]
+		}
+		return id
+	}
+	return nil
+}
+
+// start finds when the attempt began. A logger stamps a line when it writes it,
+// so a bare timestamp is the attempt's end unless the user says otherwise.
+func (a *attempts) start(rec *field.Record, r *spans.Row) {
+	for _, role := range [...]field.Role{field.Start, field.End, field.Time} {
+		v := rec.Get(role)
+		if v.Empty() {
+			continue
+		}
+		t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
+		if err != nil || a.isEnd(role) && t.NS < math.MinInt64+r.Duration {
+			a.tally.Odd[format.UnreadTimes]++
+			continue
+		}
+		if a.isEnd(role) {
+			t.NS -= r.Duration
+		}
+		r.Start, r.HasStart = t.NS, true
+		return
+	}
+}
+
+// isEnd reports whether the time of a role is that of the attempt's end.
+func (a *attempts) isEnd(role field.Role) bool {
+	return role == field.End || role == field.Time && a.fields.TimeIs != "start"
+}
+
+// timeBasis says which reading of time a record's fields allow.
+func timeBasis(f *format.Settings, rec *field.Record) uint8 {
+	switch {
+	case rec.Known(field.Start):
+		return format.BasisStart
+	case rec.Known(field.End):
+		return format.BasisEnd
+	case !rec.Known(field.Time):
+		return 0
+	case f.TimeIs == "start":
+		return format.BasisStart
+	}
+	return format.BasisEnd
+}
+
+// Formats are the formats of hop logs, in the order in which they are tried.
+func Formats() []*format.Format {
+	return []*format.Format{
+		{
+			Name:  "ndjson",
+			Sniff: sniffNDJSON,
+			Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
+				return format.NewSplitter(f, format.LastNewline), nil
+			},
+			NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
+		},
+		delimitedFormat("csv", ','),
+		delimitedFormat("tsv", '\t'),
+	}
+}
+
+func delimitedFormat(name string, comma byte) *format.Format {
+	return &format.Format{
+		Name:  name,
+		Sniff: sniffDelimited(comma),
+		Open: func(f *format.File, s *format.Settings) (format.Chunker, error) {
+			return takeHeader(f, newCutter(comma, f.MaxLine), s)
+		},
+		NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newDelimited(s, c) },
+	}
+}

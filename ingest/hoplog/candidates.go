@@ -1,0 +1,172 @@
+package hoplog
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// candidates lists, role by role, the keys that are known to mean it, best
+// first. Keys are compared without regard to case; a dot also stands for
+// nesting. The bases of times take any unit as a suffix (see unitSuffixes).
+var candidates = [field.Roles][]string{
+	field.Trace: {"trace_id", "traceid", "trace.id", "chain_id", "chainid", "request_id", "x_request_id",
+		"guid:x-request-id", "correlation_id", "traceparent"},
+	field.Hop: {"hop", "service", "service_name", "servicename", "service.name", "operation", "operationname", "name",
+		"rpc.method", "method", "upstream_cluster", "target", "peer"},
+	field.Duration:      {"duration", "elapsed", "took", "latency", "rt", "request_time", "upstream_response_time", "upstream_service_time"},
+	field.Start:         {"start", "start_time", "starttime", "started_at", "begin"},
+	field.End:           {"end", "end_time", "endtime", "finished_at"},
+	field.Time:          {"time", "ts", "timestamp", "@timestamp"},
+	field.TruncatedMark: {"truncated", "timed_out", "timedout", "is_timeout", "istimeout"},
+	field.RetryMark:     {"retry", "is_retry", "isretry", "retried"},
+	field.Attempt:       {"attempt", "retry_count", "retrycount", "resend_count", "resendcount", "http.request.resend_count"},
+	field.Timeout:       {"timeout", "deadline"},
+	field.CutByMark:     {"cut_by"},
+	field.Error:         {"error", "err"},
+	field.Status:        {"status"},
+	field.OutcomeWord:   {"outcome"},
+	field.HTTPStatus:    {"http.response.status_code", "http.status_code", "http_status", "status_code"},
+	field.GRPCStatus:    {"rpc.grpc.status_code", "rpc.response.status_code", "rpc.status_code", "grpc.code", "grpc.status_code"},
+	field.ErrorType:     {"error.type", "error_type"},
+	// A bare "host" is not among them: proxies and web servers write the request's
+	// Host header there. Nor are "server", "address" and "peer".
+	field.InstanceKey: {"instance", "instance_id", "service.instance.id", "pod", "pod_name", "k8s.pod.name", "kubernetes.pod_name",
+		"kubernetes.pod.name", "upstream_addr", "upstream_host", "hostname", "host_name", "host.name", "node", "node_name", "k8s.node.name"},
+}
+
+// unitSuffixes are the endings of a key that state its unit, in lower case.
+var unitSuffixes = []struct {
+	suffix string
+	unit   moment.Unit
+}{
+	{"_ns", moment.Nanoseconds}, {"_us", moment.Microseconds}, {"_ms", moment.Milliseconds}, {"_s", moment.Seconds},
+	{"ns", moment.Nanoseconds}, {"us", moment.Microseconds}, {"ms", moment.Milliseconds},
+	{"_nanos", moment.Nanoseconds}, {"_micros", moment.Microseconds}, {"_millis", moment.Milliseconds}, {"_seconds", moment.Seconds},
+	{"nanos", moment.Nanoseconds}, {"micros", moment.Microseconds}, {"millis", moment.Milliseconds}, {"seconds", moment.Seconds},
+	{"_sec", moment.Seconds}, {"_secs", moment.Seconds},
+}
+
+// lineKeys makes the table of the keys of hop logs.
+type lineKeys struct {
+	*field.Table
+	field.Config
+}
+
+// NewTable builds the table of the keys of hop logs.
+func NewTable(c field.Config, rules *outcome.Set) *field.Table {
+	k := lineKeys{field.NewTable(), c}
+	for role, keys := range candidates {
+		if !k.overridden(field.Role(role)) {
+			k.addCandidates(field.Role(role), keys)
+		}
+	}
+	for i, flag := range c.Fields {
+		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key)})
+	}
+	k.addHopParts()
+	if c.By != "" {
+		k.AddExact(c.By, field.Use{Role: field.Stratum})
+	}
+	rules.AddConditions(k.Table)
+	return k.Table
+}
+
+// addHopParts lets a record without a hop of its own be named by the operation,
+// else by the service, whose fields the user named.
+func (k *lineKeys) addHopParts() {
+	if k.Names(field.Hop) {
+		return
+	}
+	for _, flag := range k.Fields {
+		switch flag.Role {
+		case field.OperationKey:
+			k.AddExact(flag.Key, field.Use{Role: field.Hop, Unit: moment.NoUnitGiven})
+		case field.ServiceKey:
+			k.AddExact(flag.Key, field.Use{Role: field.Hop, Rank: math.MaxUint16, Unit: moment.NoUnitGiven})
+		}
+	}
+}
+
+// overridden reports whether the user named the keys of role. Who names the
+// error field settles how attempts end, so the other keys for it stay unread, and
+// who names the operation names the hop.
+func (k *lineKeys) overridden(role field.Role) bool {
+	switch {
+	case role > field.Error && role <= field.ErrorType && k.Names(field.Error):
+		return true
+	case role == field.Hop && k.Names(field.OperationKey):
+		return true
+	}
+	return k.Names(role)
+}
+
+// isNamed reports whether the user named the key for a role. Then it is not an
+// instance besides: a key with one meaning is read in less time.
+func (k *lineKeys) isNamed(key string) bool {
+	return slices.ContainsFunc(k.Fields, func(flag field.Flag) bool { return strings.EqualFold(flag.Key, key) })
+}
+
+func (k *lineKeys) addCandidates(role field.Role, keys []string) {
+	var rank uint16
+	for _, key := range keys {
+		if role == field.InstanceKey && k.isNamed(key) {
+			continue
+		}
+		k.AddKnown(key, field.Use{Role: role, Rank: rank, Unit: k.bare(role), First: k.firstAttempt(key)})
+		rank++
+		if !role.HasUnit() {
+			continue
+		}
+		for _, s := range unitSuffixes {
+			k.AddKnown(key+s.suffix, field.Use{Role: role, Rank: rank, Unit: s.unit})
+			rank++
+		}
+	}
+}
+
+// bare is the unit of a number under a key that states none: --unit is for
+// durations and timeouts, moments tell their own.
+func (k *lineKeys) bare(role field.Role) moment.Unit {
+	if role == field.Duration || role == field.Timeout {
+		return k.Unit
+	}
+	return moment.NoUnitGiven
+}
+
+// defaultUnit is the unit of a key that the user named: stated, else from its
+// ending, else --unit.
+func (k *lineKeys) defaultUnit(flag field.Flag) moment.Unit {
+	if flag.Unit != moment.NoUnitGiven {
+		return flag.Unit
+	}
+	lower := strings.ToLower(flag.Key)
+	for _, s := range unitSuffixes {
+		if strings.HasSuffix(lower, s.suffix) && (s.suffix[0] == '_' || camel(flag.Key, s.suffix)) {
+			return s.unit
+		}
+	}
+	return k.bare(flag.Role)
+}
+
+// camel reports whether key ends in suffix as a word of its own: "Ms" in
+// durationMs, but not the "ms" of "items"; a key that is the unit counts.
+func camel(key, suffix string) bool {
+	at := len(key) - len(suffix)
+	return at == 0 || key[at] >= 'A' && key[at] <= 'Z' || key[at-1] == '.'
+}
+
+// firstAttempt is the number that the first try of a call has under key.
+func (k *lineKeys) firstAttempt(key string) int8 {
+	if k.FirstAttempt >= 0 {
+		return int8(k.FirstAttempt)
+	}
+	if strings.EqualFold(key, "attempt") {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,380 @@
+package hoplog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// maxQuoted is how long a record with newlines in its quotes may be. A quote
+// that is not closed by then is a fault of its line, not the loss of all lines
+// after it.
+const maxQuoted = 1 << 20
+
+var (
+	errBareQuote  = errors.New("a quote inside a field that does not start with one")
+	errAfterQuote = errors.New("text after a closing quote")
+	errNoClosing  = errors.New("a quote that is never closed")
+)
+
+// cutter finds the ends of CSV records.
+type cutter struct {
+	comma byte
+	limit int // of a record of several lines
+}
+
+func newCutter(comma byte, maxLine int) cutter { return cutter{comma, min(maxQuoted, maxLine)} }
+
+// recordEnd returns the length of the record at the start of b, with its
+// newline. It returns 0 if that depends on bytes that are still to come; at the
+// end of the input (final) it never does. Where quotes go wrong the record ends
+// with its first line.
+func (c cutter) recordEnd(b []byte, final bool) int {
+	line := bytes.IndexByte(b, '\n') + 1
+	if line == 0 {
+		if final {
+			return len(b)
+		}
+		return 0
+	}
+	if bytes.IndexByte(b[:line], '"') < 0 {
+		return line
+	}
+	n, decided := c.quotedEnd(b[:min(len(b), c.limit)], final && len(b) < c.limit)
+	switch {
+	case n > 0:
+		return n
+	case decided || final || len(b) >= c.limit:
+		return line
+	}
+	return 0
+}
+
+// quotedEnd returns the length of a record with quotes. It is 0 if b ends before
+// the record does, or, decided, if its quotes are wrong. A quote opens a field
+// only as its first byte.
+func (c cutter) quotedEnd(b []byte, final bool) (n int, decided bool) {
+	start := true
+	for i := len(b) - len(bytes.TrimPrefix(b, format.ByteOrderMark)); i < len(b); i++ {
+		switch {
+		case start && b[i] == '"':
+			n := closing(b[i+1:])
+			if n < 0 {
+				return 0, false
+			}
+			i += n + 1
+			if ends, decided := c.endsField(b[i+1:], final); !ends {
+				return 0, decided
+			}
+			start = false
+		case b[i] == '\n':
+			return i + 1, true
+		default:
+			start = b[i] == c.comma
+		}
+	}
+	if final {
+		return len(b), true
+	}
+	return 0, false
+}
+
+// endsField reports whether b may follow a closing quote.
+func (c cutter) endsField(b []byte, final bool) (ends, decided bool) {
+	switch {
+	case len(b) == 0:
+		return final, final
+	case b[0] == c.comma || b[0] == '\n':
+		return true, true
+	case b[0] != '\r':
+		return false, true
+	case len(b) == 1:
+		return final, final
+	}
+	return b[1] == '\n', true
+}
+
+// closing returns the index of the quote that ends a field whose opening quote
+// stood before b, -1 if it is not there. A doubled quote is a quote, so that one
+// at the end of b closes the field only if nothing follows.
+func closing(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		if i+1 >= len(b) || b[i+1] != '"' {
+			return i
+		}
+		i++
+	}
+	return -1
+}
+
+// boundary returns the length of the longest run of whole records.
+func (c cutter) boundary(b []byte) int {
+	if bytes.IndexByte(b, '"') < 0 {
+		return format.LastNewline(b)
+	}
+	whole := 0
+	for {
+		n := c.recordEnd(b[whole:], false)
+		if n == 0 {
+			return whole
+		}
+		whole += n
+	}
+}
+
+// splitFields appends the fields of one record, without its newline, to into.
+func splitFields(b []byte, comma byte, into [][]byte) ([][]byte, error) {
+	for {
+		field, rest, err := firstField(b, comma)
+		if err != nil {
+			return into, err
+		}
+		into = append(into, field)
+		if rest == nil {
+			return into, nil
+		}
+		b = rest
+	}
+}
+
+// firstField cuts the first field off; rest is nil after the last one.
+func firstField(b []byte, comma byte) (field, rest []byte, err error) {
+	if len(b) > 0 && b[0] == '"' {
+		return quotedField(b, comma)
+	}
+	end := bytes.IndexByte(b, comma)
+	if end < 0 {
+		end = len(b)
+	} else {
+		rest = b[end+1:]
+	}
+	if bytes.IndexByte(b[:end], '"') >= 0 {
+		return nil, nil, errBareQuote
+	}
+	return b[:end], rest, nil
+}
+
+func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
+	n := closing(b[1:])
+	if n < 0 {
+		return nil, nil, errNoClosing
+	}
+	field, after := b[1:n+1], b[n+2:]
+	if bytes.IndexByte(field, '"') >= 0 {
+		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+	}
+	if bytes.IndexByte(field, '\r') >= 0 {
+		field = bytes.ReplaceAll(field, []byte("\r\n"), format.Newline)
+	}
+	switch {
+	case len(after) == 0:
+		return field, nil, nil
+	case after[0] == comma:
+		return field, after[1:], nil
+	}
+	return nil, nil, errAfterQuote
+}
+
+// header is the first record of a CSV file: what its columns mean.
+type header struct {
+	cutter
+	raw  []byte // as it stands in the file, without the line's end
+	keys []*field.Key
+}
+
+func newHeader(raw []byte, c cutter, f *format.Settings) (*header, error) {
+	raw = trimLineEnd(bytes.TrimPrefix(raw, format.ByteOrderMark))
+	names, err := splitFields(raw, c.comma, nil)
+	if err != nil {
+		return nil, err
+	}
+	h := &header{cutter: c, raw: bytes.Clone(raw)}
+	for _, n := range names {
+		name := string(bytes.TrimSpace(n))
+		h.keys = append(h.keys, &field.Key{Path: name, Uses: f.Lines.Uses(name)})
+	}
+	return h, nil
+}
+
+func trimLineEnd(b []byte) []byte {
+	b = bytes.TrimSuffix(b, format.Newline)
+	return bytes.TrimSuffix(b, []byte{'\r'})
+}
+
+// read puts the known columns of a row into rec.
+func (h *header) read(cells [][]byte, rec *field.Record) {
+	for i, key := range h.keys {
+		for k := range key.Uses {
+			rec.Put(&key.Uses[k], key, jsonscan.Text, cells[i])
+		}
+	}
+}
+
+// delimited decodes hop logs in CSV and TSV.
+type delimited struct {
+	attempts
+	rec   field.Record
+	row   spans.Row
+	cells [][]byte
+	fast  fastRows
+}
+
+func newDelimited(f *format.Settings, c spans.Columns) *delimited {
+	return &delimited{attempts: newAttempts(f, c)}
+}
+
+func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
+	d.tally = t
+	h := c.Note.(*header)
+	data, line, offset := c.Data, c.Line, c.Offset
+	for len(data) > 0 {
+		if n := d.readFast(c, data, line, offset, s); n > 0 {
+			data = data[n:]
+			line++
+			offset += int64(n)
+			continue
+		}
+		raw := data[:h.recordEnd(data, true)]
+		data = data[len(raw):]
+		hop, bad := d.record(c, raw, c.Open && len(data) == 0)
+		switch {
+		case bad != nil:
+			t.Reject(line, offset, bad)
+		case hop != nil:
+			if c.Open && len(data) == 0 {
+				t.Odd[format.OpenRows]++
+			}
+			d.row.Line, d.row.Offset = line, offset
+			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
+		default:
+			t.SkipBlank()
+		}
+		line += int64(bytes.Count(raw, format.Newline))
+		offset += int64(len(raw))
+	}
+}
+
+// record decodes one record; it returns neither hop nor fault for a blank line.
+// An open record is the last one, without a newline.
+func (d *delimited) record(c *format.Chunk, raw []byte, open bool) (hop []byte, bad *format.Fault) {
+	h := c.Note.(*header)
+	switch {
+	case format.Blank(raw):
+		return nil, nil
+	case c.File.TooLong(raw):
+		return nil, format.TooLong(raw)
+	case open && c.Cut:
+		return nil, format.NewFault(format.Incomplete, "the input breaks off inside the record")
+	}
+	raw = trimLineEnd(bytes.TrimPrefix(raw, format.ByteOrderMark))
+	cells, err := splitFields(raw, h.comma, d.cells[:0])
+	d.cells = cells
+	if bad := h.check(raw, cells, err, open); bad != nil {
+		return nil, bad
+	}
+	d.rec.Reset()
+	h.read(cells, &d.rec)
+	return d.attempts.row(&d.rec, &d.row)
+}
+
+// check says what is wrong with a row's form.
+func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *format.Fault {
+	switch {
+	case open && (err != nil || len(cells) < len(h.keys)):
+		return format.NewFault(format.Incomplete, "the input ends inside the record")
+	case err != nil:
+		return format.NewFault(format.Malformed, err.Error())
+	case bytes.Equal(raw, h.raw):
+		return format.NewFault(format.RepeatedHeader, "the header once more")
+	case len(cells) != len(h.keys):
+		return format.NewFault(format.WrongFieldCount, fmt.Sprintf("%s where the header has %d", note.Count(len(cells), "field"), len(h.keys)))
+	}
+	return nil
+}
+
+// sniffDelimited looks for a header with a hop and a duration, and for a first
+// row that shows how its numbers are written.
+func sniffDelimited(comma byte) func([]byte, *format.Settings) format.Sniffed {
+	return func(head []byte, f *format.Settings) format.Sniffed {
+		h, rest, err := findHeader(head, newCutter(comma, maxQuoted), f)
+		if err != nil {
+			return format.Sniffed{Why: err.Error()}
+		}
+		if len(h.keys) < 2 {
+			return format.Sniffed{Why: "the first line has only one column"}
+		}
+		seen := map[string]*field.Key{}
+		for i, key := range h.keys {
+			seen[key.Path] = h.keys[i]
+		}
+		rec := &field.Record{}
+		h.read(make([][]byte, len(h.keys)), rec)
+		s := recognise(rec, seen)
+		if h.firstMeasured(rest, rec) {
+			s.Unitless = unitless(rec)
+		}
+		return s
+	}
+}
+
+// firstMeasured reads the first row that can be an attempt into rec.
+func (h *header) firstMeasured(b []byte, rec *field.Record) bool {
+	var cells [][]byte
+	for len(b) > 0 {
+		n := h.recordEnd(b, true)
+		row, err := splitFields(trimLineEnd(b[:n]), h.comma, cells[:0])
+		b, cells = b[n:], row
+		if err != nil || len(row) != len(h.keys) {
+			continue
+		}
+		rec.Reset()
+		h.read(row, rec)
+		if measured(rec) {
+			return true
+		}
+	}
+	return false
+}
+
+// findHeader parses the first record that is not blank and returns what follows
+// it.
+func findHeader(head []byte, c cutter, f *format.Settings) (*header, []byte, error) {
+	for len(head) > 0 {
+		n := c.recordEnd(head, true)
+		if !format.Blank(head[:n]) {
+			h, err := newHeader(head[:n], c, f)
+			return h, head[n:], err
+		}
+		head = head[n:]
+	}
+	return nil, nil, errors.New("there is no first line")
+}
+
+// takeHeader consumes the header of a file and returns what cuts the rows.
+func takeHeader(f *format.File, c cutter, s *format.Settings) (format.Chunker, error) {
+	head, _ := f.Head.Peek(format.HeadSize)
+	h, rest, err := findHeader(head, c, s)
+	if err != nil {
+		return nil, err
+	}
+	used := len(head) - len(rest)
+	lines := int64(bytes.Count(head[:used], format.Newline))
+	if _, err := f.Head.Discard(used); err != nil {
+		return nil, err
+	}
+	rows := format.NewSplitter(f, c.boundary)
+	rows.Note = h
+	rows.Skip(lines, int64(used))
+	return rows, nil
+}

@@ -1,0 +1,353 @@
+package hoplog
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// An ordinary attempt completed, and nothing about it needs a second look. Nearly
+// all lines of a log are ordinary, so they take the fast path: each value is read
+// once, where it stands, and no record is filled. What it accepts becomes the row
+// that the general path gives; all else it leaves to that.
+
+// rowPart is what a value is to an ordinary attempt.
+type rowPart uint8
+
+const (
+	passed   rowPart = iota // nothing
+	clocked                 // a time that is there; what it says is not needed
+	timePart                // the one that says when the attempt began or ended
+	tracePart
+	hopPart
+	instancePart
+	durationPart
+	timeoutPart
+	cutPart // the mark of truncation
+	retryPart
+	numberPart // of the attempt
+	verdictPart
+)
+
+// partOf says what the value of a key is to an ordinary attempt; ok is false where
+// a record with that key needs the general path.
+func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
+	if len(key.Uses) != 1 {
+		return passed, len(key.Uses) == 0
+	}
+	u := &key.Uses[0]
+	switch u.Role {
+	case field.Trace:
+		if a.columns.Has(spans.Traces) {
+			return tracePart, true
+		}
+		return passed, true
+	case field.Start, field.End, field.Time:
+		return clocked, true
+	case field.Hop:
+		return hopPart, true
+	case field.InstanceKey:
+		if a.columns.Has(spans.Instances) {
+			return instancePart, true
+		}
+		return passed, true
+	case field.Duration:
+		return durationPart, u.Unit != moment.NoUnitGiven
+	case field.Timeout:
+		return timeoutPart, u.Unit != moment.NoUnitGiven
+	case field.TruncatedMark:
+		return cutPart, true
+	case field.RetryMark:
+		return retryPart, true
+	case field.Attempt:
+		return numberPart, true
+	}
+	return verdictPart, loneEvidence(u.Role) != nil
+}
+
+// loneEvidence returns how evidence of a role is read where it stands alone; nil for
+// evidence that is read together with other.
+func loneEvidence(r field.Role) func(*field.Value) outcome.Verdict {
+	switch r {
+	case field.HTTPStatus, field.GRPCStatus, field.ErrorType, field.Status, field.OutcomeWord, field.Error:
+		for _, e := range outcome.Evidence {
+			if e.Role == r {
+				return e.Read
+			}
+		}
+	}
+	return nil
+}
+
+// fastField is one value of an ordinary record: what it is, and what to know for it.
+type fastField struct {
+	part  rowPart
+	unit  moment.Unit
+	first int64 // number of the first attempt
+	read  func(*field.Value) outcome.Verdict
+	fine  []byte // the last value whose verdict was that the attempt completed
+}
+
+// counts reports whether the value may be a number that is needed.
+func (at *fastField) counts() bool { return at.part >= durationPart && at.part < verdictPart }
+
+// fastRow is the fast path of records with the same keys in the same order.
+type fastRow struct {
+	fields []fastField
+	// row is that of the record at hand; what ordinary records share stays in it.
+	row spans.Row
+	hop []byte
+	// instance is nil where the records name none.
+	instance []byte
+	others   bool // there are other fields for it, which count where the best is empty
+	rounded  bool
+
+	markCounts, numberCounts bool // the rules are on, for the retry
+	units, marks, basis      uint8
+
+	at    int64 // ns, of timePart
+	isEnd bool
+	day   moment.Day
+}
+
+// newFastRow returns the fast path of records with those keys, nil where there is
+// none. basis is that of their times.
+func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
+	if a.linked || a.columns.Has(spans.Strata) {
+		return nil
+	}
+	p := &fastRow{basis: basis}
+	var has uint64
+	for _, key := range keys {
+		f, role, ok := a.fastField(key)
+		if !ok || has&role != 0 && role != 1<<field.InstanceKey {
+			return nil
+		}
+		has |= role
+		p.fields = append(p.fields, f)
+	}
+	if has&(1<<field.Hop) == 0 || has&(1<<field.Duration) == 0 || !p.oneInstance(keys) {
+		return nil
+	}
+	p.settle(a, has)
+	p.clock(a, keys)
+	return p
+}
+
+// fastField returns what the value of a key is to ordinary attempts, and the bit of
+// its role, 0 for a key without one.
+func (a *attempts) fastField(key *field.Key) (f fastField, role uint64, ok bool) {
+	if f.part, ok = a.partOf(key); !ok || len(key.Uses) == 0 {
+		return f, 0, ok
+	}
+	u := &key.Uses[0]
+	f.unit, f.first, f.read = u.Unit, int64(u.First), loneEvidence(u.Role)
+	return f, 1 << u.Role, true
+}
+
+// clock finds the field that says when an attempt began, as attempts.start does.
+func (p *fastRow) clock(a *attempts, keys []*field.Key) {
+	if !a.columns.Has(spans.Starts) {
+		return
+	}
+	for _, role := range [...]field.Role{field.Start, field.End, field.Time} {
+		i := slices.IndexFunc(keys, func(k *field.Key) bool { return len(k.Uses) == 1 && k.Uses[0].Role == role })
+		if i < 0 {
+			continue
+		}
+		p.row.HasStart, p.isEnd = true, a.isEnd(role)
+		p.fields[i].part = timePart
+		return
+	}
+}
+
+// settle sets what all ordinary records of these roles share.
+func (p *fastRow) settle(a *attempts, has uint64) {
+	p.markCounts = a.fields.Rules.On(outcome.RuleRetryMark)
+	p.numberCounts = a.fields.Rules.On(outcome.RuleResend) && has&(1<<field.RetryMark) == 0
+	p.row.HasDuration = true
+	p.row.Marked = has&outcome.EvidenceRoles != 0
+	for _, f := range p.fields {
+		if f.part == durationPart {
+			p.units = format.UnitBit(f.unit)
+		}
+	}
+	switch {
+	case has&(1<<field.TruncatedMark) != 0:
+		p.marks = format.MarkField
+	case p.row.Marked:
+		p.marks = format.MarkRules
+	}
+}
+
+// begin starts a record.
+func (p *fastRow) begin() {
+	p.row.Retry, p.rounded = false, false
+}
+
+// whole is a whole number of a few digits, in its place; ok is false where the
+// general path must look at it.
+func (p *fastRow) whole(at *fastField, n int64) bool {
+	switch at.part {
+	case passed, clocked:
+		return true
+	case durationPart:
+		p.row.Duration, p.row.Resolution = n*int64(moment.Pow10[at.unit]), uint8(at.unit)
+		return true
+	case numberPart:
+		if p.numberCounts {
+			p.row.Retry = n > at.first
+		}
+		return n >= at.first
+	case timeoutPart:
+		p.row.Timeout, p.row.HasTimeout = n*int64(moment.Pow10[at.unit]), n > 0
+		return true
+	case cutPart:
+		return n == 0
+	}
+	return false
+}
+
+// other is a value of any kind, in its place.
+func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
+	switch at.part {
+	case passed:
+		return true
+	case clocked:
+		return len(raw) > 0 && kind > jsonscan.Null
+	case timePart:
+		return len(raw) > 0 && kind > jsonscan.Null && p.readTime(raw, at.unit)
+	case tracePart:
+		p.row.Trace = raw
+		return usableID(raw) && (kind == jsonscan.Text || kind == jsonscan.Number)
+	case hopPart:
+		p.hop = raw
+		return trimmed(raw)
+	case instancePart:
+		p.instance = field.Instance(kind, raw)
+		return !p.others || len(raw) > 0 && kind > jsonscan.Null && kind != jsonscan.Composite
+	case durationPart:
+		return p.readDuration(at, kind, raw)
+	case timeoutPart:
+		p.row.Timeout, p.row.HasTimeout = 0, false
+		return len(raw) == 0
+	case cutPart:
+		return kind == jsonscan.False || len(raw) == 0 || string(raw) == "false"
+	case retryPart:
+		yes := kind == jsonscan.True || string(raw) == "true"
+		p.row.Retry = yes && p.markCounts
+		return yes || kind == jsonscan.False || string(raw) == "false"
+	case verdictPart:
+		return at.completed(kind, raw)
+	}
+	return false
+}
+
+// done completes the row once all fields were read.
+func (p *fastRow) done() bool {
+	switch {
+	case !p.row.HasStart:
+	case !p.isEnd:
+		p.row.Start = p.at
+	case p.at < math.MinInt64+p.row.Duration:
+		return false
+	default:
+		p.row.Start = p.at - p.row.Duration
+	}
+	return true
+}
+
+func (p *fastRow) readTime(raw []byte, unit moment.Unit) bool {
+	ns, ok := p.day.Instant(raw)
+	if !ok {
+		ns, ok = moment.FastEpoch(raw, unit)
+	}
+	if ok {
+		p.at = ns
+		return true
+	}
+	t, err := moment.ParseInstant(raw, unit)
+	p.at = t.NS
+	if err == nil {
+		p.day.Remember(raw, t.NS)
+	}
+	return err == nil
+}
+
+// usableID reports whether an id is used as it stands, for sure: it is no
+// placeholder, for none has a digit but 0, and no traceparent.
+func usableID(id []byte) bool {
+	return trimmed(id) && len(id) != 55 && field.HasDigit(id)
+}
+
+// trimmed reports whether a name has no blanks around it, for sure.
+func trimmed(name []byte) bool {
+	return len(name) > 0 && name[0]-'!' < 0x7f-'!' && name[len(name)-1]-'!' < 0x7f-'!'
+}
+
+func (p *fastRow) readDuration(at *fastField, kind jsonscan.Kind, raw []byte) bool {
+	if len(raw) == 0 || kind != jsonscan.Text && kind != jsonscan.Number {
+		return false
+	}
+	s, err := moment.ParseDuration(raw, at.unit)
+	p.row.Duration, p.row.Resolution, p.rounded = s.NS, s.Resolution, s.Rounded
+	return err == nil && !s.Own
+}
+
+// completed reports whether the evidence says that the attempt completed. A log
+// mostly says so in the same word.
+func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
+	if len(raw) == 0 {
+		kind = jsonscan.Null
+	} else if bytes.Equal(at.fine, raw) {
+		return true
+	}
+	if at.read(&field.Value{Raw: raw, Kind: kind}).Outcome != spans.Completed {
+		return false
+	}
+	at.fine = append(at.fine[:0], raw...)
+	return true
+}
+
+// accept counts an ordinary record.
+func (p *fastRow) accept(t *format.Tally) {
+	t.Records++
+	t.Accepted++
+	t.Units |= p.units
+	t.Marks |= p.marks
+	t.Basis |= p.basis
+	if p.rounded {
+		t.Odd[format.Rounded]++
+	}
+}
+
+// oneInstance passes over all fields for the instance but the best: records often
+// name a pod, a host and a node. It is false where two are as good.
+func (p *fastRow) oneInstance(keys []*field.Key) bool {
+	best, rank := -1, uint16(0)
+	for i, key := range keys {
+		if len(key.Uses) != 1 || key.Uses[0].Role != field.InstanceKey {
+			continue
+		}
+		here := key.Uses[0].Rank
+		if best >= 0 && here == rank {
+			return false
+		}
+		p.others = best >= 0
+		worse := i
+		if best < 0 || here < rank {
+			worse, best, rank = best, i, here
+		}
+		if worse >= 0 {
+			p.fields[worse].part = passed
+		}
+	}
+	return true
+}

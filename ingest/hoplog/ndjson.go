@@ -1,0 +1,211 @@
+package hoplog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
+)
+
+// ndjson decodes hop logs of one JSON object a line.
+type ndjson struct {
+	attempts
+	keys    field.Keys
+	scanner recordScanner
+	layouts layouts
+	rec     field.Record
+	row     spans.Row
+}
+
+func newNDJSON(f *format.Settings, c spans.Columns) *ndjson {
+	d := &ndjson{attempts: newAttempts(f, c), keys: field.NewKeys(f.Lines)}
+	d.scanner.keys, d.scanner.rec = &d.keys, &d.rec
+	return d
+}
+
+func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
+	d.tally = t
+	data, line, offset := c.Data, c.Line, c.Offset
+	for len(data) > 0 {
+		if n := d.readFast(c, data, line, offset, s); n > 0 {
+			data = data[n:]
+			line++
+			offset += int64(n)
+			continue
+		}
+		raw, open := data, c.Open
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			raw, open = data[:i+1], false
+		}
+		data = data[len(raw):]
+		hop, bad := d.line(c, raw, open)
+		switch {
+		case bad != nil:
+			t.Reject(line, offset, bad)
+		case hop != nil:
+			d.row.Line, d.row.Offset = line, offset
+			tried := t.Fields != nil && len(data) > jsonscan.Slack
+			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
+			if tried {
+				d.layouts.miss(d, raw)
+			}
+		default:
+			t.SkipBlank()
+		}
+		line++
+		offset += int64(len(raw))
+	}
+}
+
+// readFast reads a line that is laid out like one before it and returns its length,
+// else 0. The first accepted line of a chunk names its fields, so it goes the long
+// way.
+func (d *ndjson) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
+	if d.tally.Fields == nil {
+		return 0
+	}
+	n, fast := d.layouts.read(&d.scanner, data)
+	switch {
+	case n == 0 || n > c.File.MaxLine:
+		return 0
+	case fast != nil:
+		fast.row.Line, fast.row.Offset = line, offset
+		fast.accept(d.tally)
+		s.Attempt(&fast.row, fast.hop, fast.instance, nil)
+		return n
+	}
+	hop, bad := d.attempts.row(&d.rec, &d.row)
+	if bad != nil {
+		d.tally.Reject(line, offset, bad)
+		return n
+	}
+	d.row.Line, d.row.Offset = line, offset
+	d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
+	return n
+}
+
+// line decodes one line; it returns neither hop nor fault for a blank one. An
+// open line is the last one, without a newline.
+func (d *ndjson) line(c *format.Chunk, raw []byte, open bool) (hop []byte, bad *format.Fault) {
+	switch {
+	case format.Blank(raw):
+		return nil, nil
+	case c.File.TooLong(raw):
+		return nil, format.TooLong(raw)
+	}
+	d.rec.Reset()
+	if err := d.scanner.scan(bytes.TrimPrefix(raw, format.ByteOrderMark)); err != nil {
+		return nil, jsonFault(err, open)
+	}
+	return d.attempts.row(&d.rec, &d.row)
+}
+
+func jsonFault(err error, open bool) *format.Fault {
+	switch {
+	case open:
+		return format.NewFault(format.Incomplete, "the input ends inside the record: "+err.Error())
+	case errors.Is(err, errNotObject):
+		return format.NewFault(format.NotARecord, err.Error())
+	}
+	return format.NewFault(format.Malformed, err.Error())
+}
+
+// sniffNDJSON looks for a hop log in the first lines of a file, and for a first
+// record that shows how its numbers are written.
+func sniffNDJSON(head []byte, f *format.Settings) format.Sniffed {
+	d := newNDJSON(f, 0)
+	s := format.Sniffed{Why: "no line is a JSON object"}
+	for line := range bytes.Lines(head) {
+		whole := line[len(line)-1] == '\n'
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, format.ByteOrderMark))
+		if len(line) == 0 || line[0] != '{' {
+			continue
+		}
+		d.rec.Reset()
+		err := d.scanner.scan(line)
+		if err != nil && whole {
+			continue
+		}
+		cut := err != nil && len(head) == format.HeadSize
+		if next := recognise(&d.rec, d.keys.Seen); next.Mine || cut && clue(&d.rec) {
+			s.Mine = true
+		} else if !s.Mine {
+			s = next
+		}
+		if s.Mine && measured(&d.rec) {
+			s.Unitless = unitless(&d.rec)
+			return s
+		}
+	}
+	return s
+}
+
+// clue reports whether the part of a record that was looked at, its first line
+// being longer, is like that of a hop log.
+func clue(rec *field.Record) bool {
+	return rec.Has&(1<<field.Hop|1<<field.Duration|1<<field.Start|1<<field.End|1<<field.Time) != 0
+}
+
+// measured reports whether a record has what the length of an attempt rests on.
+func measured(rec *field.Record) bool {
+	return len(rec.Get(field.Hop).Raw) > 0 && (rec.Known(field.Duration) || rec.Known(field.Start, field.End))
+}
+
+// recognise says whether a record has the keys that an attempt needs.
+func recognise(rec *field.Record, seen map[string]*field.Key) format.Sniffed {
+	hop, duration := rec.Has&(1<<field.Hop) != 0, rec.Has&(1<<field.Duration) != 0
+	if hop && (duration || rec.Has&(1<<field.Start) != 0 && rec.Has&(1<<field.End) != 0) {
+		return format.Sniffed{Mine: true}
+	}
+	what := "a hop and a duration"
+	if hop {
+		what = "a duration"
+	} else if duration {
+		what = "a hop"
+	}
+	return format.Sniffed{Why: fmt.Sprintf("records without %s that is known by name (keys: %s): name it with --field", what, keyList(seen))}
+}
+
+// unitless returns the value on which the length of an attempt rests if its
+// unit is not known.
+func unitless(rec *field.Record) *format.UnitError {
+	if v := rec.Get(field.Duration); !v.Empty() {
+		_, err := moment.ParseDuration(v.Raw, v.Use.Unit)
+		return unitError(v, err)
+	}
+	for _, role := range [...]field.Role{field.Start, field.End} {
+		v := rec.Get(role)
+		if _, err := unguessed(v); errors.Is(err, moment.ErrNoUnit) {
+			return unitError(v, err)
+		}
+	}
+	return nil
+}
+
+func unitError(v *field.Value, err error) *format.UnitError {
+	if errors.Is(err, moment.ErrNoUnit) {
+		return &format.UnitError{Key: v.Key.Path, Role: v.Use.Role}
+	}
+	return nil
+}
+
+// keyList shows the keys that were seen, for a message.
+func keyList(seen map[string]*field.Key) string {
+	keys := make([]string, 0, len(seen))
+	for k := range seen {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	const most = 12
+	if len(keys) > most {
+		keys = append(keys[:most], "…")
+	}
+	return strings.Join(keys, ", ")
+}

@@ -1,0 +1,412 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+)
+
+// fragment is what the cutter of traces has the decoder know of a chunk.
+type fragment struct {
+	// lines: each line is a document.
+	lines bool
+	// of is the dialect of the elements in the chunk, nil for values whose keys
+	// tell what they are.
+	of *dialect
+	// context is set where the chunk has spans out of one large element: its other
+	// parts.
+	context *context
+	// partial says why the processes of spans may not be in the chunk.
+	partial *format.Fault
+	// binary: the chunk has no lines. apart: it was compressed, so that all of it
+	// is at one place.
+	binary, apart bool
+}
+
+func fragmentOf(c *format.Chunk) *fragment { return c.Note.(*fragment) }
+
+// documents cuts a stream of JSON values into chunks of whole elements: a
+// document can be one value of any size, so what is cut off are the traces of
+// its array, or the spans of one large trace, never the document. It looks at
+// brackets only and goes on after whatever makes no sense, with a reject.
+type documents struct {
+	window
+	file *format.File
+	seq  int
+	size int // of a chunk, about
+	// large is from where on an element is not held whole.
+	large int
+	// nesting is the way from the document to the elements, outermost first.
+	nesting []nest
+	spool   *spool // spans of a large element that wait
+	ended   bool
+}
+
+// nest is one open object or array on the way to the elements.
+type nest struct {
+	array  bool
+	of     *dialect // of the elements of an array, nil for values of any
+	filled bool     // a value stands before: a comma or the end must follow
+	comma  bool     // a comma stands before
+}
+
+const (
+	// largeElement is how much of one trace is held as text. Larger ones are
+	// taken apart.
+	largeElement = 8 << 20
+	// maxNesting is how deep documents lie in documents.
+	maxNesting = 64
+)
+
+func newDocuments(f *format.File) *documents {
+	return &documents{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize), large: cmp.Or(f.Sizes.Element, largeElement)}
+}
+
+func (d *documents) Count() int { return d.seq }
+
+// Next returns the next chunk, io.EOF after the last. A fault of the temporary
+// file ends the input, as one of the input itself does.
+func (d *documents) Next() (*format.Chunk, error) {
+	for {
+		c, err := d.move()
+		if c != nil {
+			return c, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			d.file.Fail(err)
+			d.ended = true
+		}
+		if d.ended && d.spool == nil {
+			return nil, io.EOF
+		}
+	}
+}
+
+// move takes one step; most give no chunk.
+func (d *documents) move() (*format.Chunk, error) {
+	switch {
+	case d.spool != nil:
+		return d.spool.next()
+	case d.ended:
+		return nil, nil
+	}
+	return d.step()
+}
+
+// step moves on by one key, bracket or run of elements.
+func (d *documents) step() (*format.Chunk, error) {
+	d.space()
+	c, ok := d.peek()
+	switch {
+	case !ok:
+		return d.end(), nil
+	case len(d.nesting) == 0:
+		return d.top(c)
+	case d.here().array:
+		return d.inArray(c)
+	}
+	return d.inObject(c)
+}
+
+// here is the innermost open object or array.
+func (d *documents) here() *nest { return &d.nesting[len(d.nesting)-1] }
+
+// end is the end of the stream: inside a document it came too early.
+func (d *documents) end() *format.Chunk {
+	d.ended = true
+	if !errors.Is(d.err, io.EOF) {
+		d.file.Fail(d.err)
+	}
+	if len(d.nesting) == 0 {
+		return nil
+	}
+	return d.fault(format.Incomplete, "the input ends inside the document")
+}
+
+// cut passes a token that the input cuts off: the end comes next.
+func (d *documents) cut() (*format.Chunk, error) {
+	d.skipAll()
+	return nil, nil
+}
+
+// fault is a chunk that only says what is wrong at this place.
+func (d *documents) fault(reason format.Reason, detail string) *format.Chunk {
+	c := d.chunk(0, nil)
+	c.Bad = format.NewFault(reason, detail)
+	return c
+}
+
+// top is between documents. What is no document there costs its line, as in
+// JSON lines the next one is the next document.
+func (d *documents) top(c byte) (*format.Chunk, error) {
+	if c == '{' || c == '[' {
+		return d.open(c)
+	}
+	bad := d.fault(format.Malformed, "bytes that are no JSON document")
+	if end, ok := d.find(0, pastNewline); ok {
+		d.skip(end)
+	} else {
+		d.skipAll()
+	}
+	return bad, nil
+}
+
+func pastNewline(b []byte) (n int, done bool) {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1, true
+	}
+	return len(b), false
+}
+
+// open goes into the value at hand where more values are in it, and else takes
+// it as an element.
+func (d *documents) open(c byte) (*format.Chunk, error) {
+	switch {
+	case len(d.nesting) == maxNesting:
+		bad := d.fault(format.Malformed, "nested too deep")
+		d.passValue()
+		return bad, nil
+	case c == '[':
+		return d.enter(nest{array: true})
+	case d.container(0):
+		return d.enter(nest{})
+	}
+	return d.elements(nil)
+}
+
+func (d *documents) enter(n nest) (*format.Chunk, error) {
+	d.skip(1)
+	d.nesting = append(d.nesting, n)
+	return nil, nil
+}
+
+// separator deals with what stands between values: commas and the end of the
+// object or array. A wrong one is a reject, but nothing is passed over for it.
+func (d *documents) separator(c, closing byte) (bad *format.Chunk, done bool) {
+	n := d.here()
+	switch {
+	case c == ',' || c == closing:
+		if !n.filled && (c == ',' || n.comma) {
+			bad = d.fault(format.Malformed, "a comma too many")
+		}
+		n.filled, n.comma = false, true
+		d.skip(1)
+		if c == closing {
+			d.nesting = d.nesting[:len(d.nesting)-1]
+		}
+		return bad, true
+	case n.filled:
+		n.filled = false
+		return d.fault(format.Malformed, "a comma is missing"), true
+	}
+	n.filled = true
+	return nil, false
+}
+
+// inObject is between the members of a container.
+func (d *documents) inObject(c byte) (*format.Chunk, error) {
+	if bad, done := d.separator(c, '}'); done {
+		return bad, nil
+	}
+	if c != '"' {
+		return d.unexpected("bytes where a key is expected"), nil
+	}
+	at := d.place()
+	key, ok := d.token(new(jsonscan.Balance).ScanString)
+	if !ok {
+		return d.cut()
+	}
+	return d.member(at, string(jsonscan.Unquoted(key)))
+}
+
+// member reads what follows a key of a container: it goes into the value or
+// passes it.
+func (d *documents) member(at place, key string) (*format.Chunk, error) {
+	d.space()
+	if c, ok := d.peek(); ok && c == ':' {
+		d.skip(1)
+		d.space()
+	} else if ok {
+		return d.keyAlone(at), nil
+	}
+	c, ok := d.peek()
+	switch means := meanings[key]; {
+	case !ok:
+		return d.cut()
+	case c == ',' || c == ':' || c == '}' || c == ']':
+		return d.keyAlone(at), nil
+	case c == '[' && means.elements != nil:
+		return d.enter(nest{array: true, of: means.elements})
+	case (c == '{' || c == '[') && means.content == holdsValues && means.elements == nil:
+		return d.open(c)
+	case key == "errors" || key == "error":
+		return d.answerErrors()
+	case !d.passValue():
+		return d.cut()
+	}
+	return nil, nil
+}
+
+func (d *documents) keyAlone(at place) *format.Chunk {
+	bad := d.fault(format.Malformed, "a key without a value")
+	bad.Line, bad.Offset = at.line, at.offset
+	return bad
+}
+
+// answerErrors passes on the errors that an answer carries beside its data.
+func (d *documents) answerErrors() (*format.Chunk, error) {
+	text, ok := d.value()
+	if !ok {
+		return d.cut()
+	}
+	d.file.NoteErrors(text)
+	return nil, nil
+}
+
+// unexpected passes what makes no sense at this place.
+func (d *documents) unexpected(what string) *format.Chunk {
+	bad := d.fault(format.Malformed, what)
+	if !d.passValue() {
+		d.skipAll()
+	}
+	return bad
+}
+
+// inArray is between elements.
+func (d *documents) inArray(c byte) (*format.Chunk, error) {
+	if bad, done := d.separator(c, ']'); done {
+		return bad, nil
+	}
+	switch of := d.here().of; {
+	case c != '{' && c != '[':
+		return d.unexpected("bytes between the records that are no record"), nil
+	case of == nil:
+		return d.open(c)
+	default:
+		return d.elements(of)
+	}
+}
+
+// elements collects whole elements from here on until they make a chunk. In an
+// array it takes as many as fit; outside of one, a single value.
+func (d *documents) elements(of *dialect) (*format.Chunk, error) {
+	inArray := len(d.nesting) > 0 && d.here().array
+	whole, next := 0, 0
+	for {
+		end, state := d.element(next, d.large)
+		switch {
+		case state == elementWhole:
+			whole = end
+		case whole > 0:
+			return d.chunk(whole, of), nil
+		case state == elementLarge:
+			return nil, d.takeApart(of)
+		default:
+			return d.cutElement(of), nil
+		}
+		var more bool
+		if next, more = d.following(whole); !inArray || whole >= d.size || !more || of == nil && d.container(next) {
+			return d.chunk(whole, of), nil
+		}
+	}
+}
+
+// cutElement is an element that the input cuts off. Spans before the cut are
+// whole, so the decoder gets what is there.
+func (d *documents) cutElement(of *dialect) *format.Chunk {
+	c := d.chunk(len(d.ahead()), of)
+	c.Open, c.Cut = true, true
+	d.nesting = d.nesting[:0]
+	return c
+}
+
+type elementState uint8
+
+const (
+	elementWhole elementState = iota
+	elementCut
+	elementLarge
+)
+
+// element finds the end of the object or array that starts at from, if it is
+// not longer than limit. Both count from the place reached.
+func (d *documents) element(from, limit int) (end int, state elementState) {
+	var s jsonscan.Balance
+	for at := from; ; {
+		n, done := s.Scan(d.ahead()[at:])
+		at += n
+		switch {
+		case done:
+			return at, elementWhole
+		case at-from > limit:
+			return 0, elementLarge
+		case !d.more():
+			return 0, elementCut
+		}
+	}
+}
+
+// following returns where the next object of the array starts, one comma after
+// at.
+func (d *documents) following(at int) (next int, ok bool) {
+	for comma := false; ; at++ {
+		if at == len(d.ahead()) && !d.more() {
+			return 0, false
+		}
+		switch c := d.ahead()[at]; {
+		case jsonscan.White(c):
+		case c == ',' && !comma:
+			comma = true
+		default:
+			return at, comma && c == '{'
+		}
+	}
+}
+
+// value reads a whole value that is no element.
+func (d *documents) value() (text []byte, ok bool) {
+	switch c, _ := d.peek(); c {
+	case '"':
+		return d.token(new(jsonscan.Balance).ScanString)
+	case '{', '[':
+		return d.token(new(jsonscan.Balance).Scan)
+	}
+	return d.token(jsonscan.ScanScalar)
+}
+
+// passValue moves past a value of any size without holding it, or past a byte
+// that is none.
+func (d *documents) passValue() (ok bool) {
+	c, _ := d.peek()
+	if c == ',' || c == ':' || c == '}' || c == ']' {
+		d.skip(1)
+		return true
+	}
+	var s jsonscan.Balance
+	scan := jsonscan.ScanScalar
+	if c == '"' {
+		scan = s.ScanString
+	} else if c == '{' || c == '[' {
+		scan = s.Scan
+	}
+	for {
+		n, done := scan(d.ahead())
+		d.skip(n)
+		if done || !d.more() {
+			return done
+		}
+	}
+}
+
+// chunk cuts off the next n bytes.
+func (d *documents) chunk(n int, of *dialect) *format.Chunk {
+	c := &format.Chunk{File: d.file, Seq: d.seq, Note: &fragment{of: of}}
+	c.Line, c.Offset = d.line, d.offset
+	d.take(c, n)
+	d.seq++
+	return c
+}

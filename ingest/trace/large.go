@@ -1,0 +1,375 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+)
+
+// A trace of a million spans is a gigabyte of text, and the names of its
+// services may stand at its very end. Such an element is taken apart in one
+// pass: its spans go to a temporary file, the rest is kept, and then the spans
+// come back in chunks together with the rest.
+
+// spool holds the spans of one large element.
+type spool struct {
+	documents *documents
+	file      *os.File
+	pending   bytes.Buffer // text of the array of spans, not yet in the file
+	first     place        // of pending
+	blocks    []block
+	context   context
+
+	rest    bytes.Buffer // the element without its spans
+	open    []byte       // brackets of rest that are open
+	key     string       // of the value that comes next
+	wantKey bool
+	// inScopes: the member of the element that is open has the scopes of OTLP.
+	inScopes bool
+	// whole is how much of rest ends with a whole object, and depth how many
+	// brackets were open there.
+	whole, depth int
+	hasSpans     bool
+}
+
+// context is the rest of an element whose spans come by themselves.
+type context struct {
+	place
+	text []byte
+	of   *dialect // of the element, nil for a trace
+	gaps []gap
+	// partial says why text may lack a part, nil if it does not.
+	partial *format.Fault
+}
+
+// gap is where spans were taken out of text.
+type gap struct {
+	at, length int
+	lines      int64
+}
+
+// original is the place in the element of a place in text.
+func (c *context) original(at int) (moved int, lines int64) {
+	moved = at
+	for _, g := range c.gaps {
+		if g.at <= at {
+			moved, lines = moved+g.length, lines+g.lines
+		}
+	}
+	return moved, lines
+}
+
+// placeOf is the place in the input of a place in text.
+func (c *context) placeOf(at int) place {
+	moved, lines := c.original(at)
+	return place{c.line + lines + int64(bytes.Count(c.text[:at], format.Newline)), c.offset + int64(moved)}
+}
+
+// place is a place in the input.
+type place struct{ line, offset int64 }
+
+// block is a run of spans in the temporary file, or a fault.
+type block struct {
+	place
+	length int
+	bad    *format.Fault
+}
+
+// takeApart reads the large element at hand into a spool.
+func (d *documents) takeApart(of *dialect) error {
+	file, err := os.CreateTemp(d.file.TempDir, "tailscope-*.json")
+	if err != nil {
+		return err
+	}
+	// Without a name the file is gone with the process, however that ends.
+	if err := os.Remove(file.Name()); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	s := &spool{documents: d, file: file, context: context{place: d.place(), of: of}}
+	d.spool = s
+	d.file.OnClose(s.close)
+	if err := s.read(); err != nil {
+		return errors.Join(err, s.close())
+	}
+	if _, err = file.Seek(0, io.SeekStart); err != nil {
+		return errors.Join(err, s.close())
+	}
+	return nil
+}
+
+// close gives the file back; it may be called again.
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file, s.documents.spool = nil, nil
+	return err
+}
+
+// read walks through the element token by token.
+func (s *spool) read() error {
+	for first := true; first || len(s.open) > 0; first = false {
+		whole, err := s.step()
+		switch {
+		case err != nil:
+			return err
+		case !whole:
+			return s.cut()
+		case s.rest.Len() > s.documents.file.MaxLine:
+			s.pass()
+			return nil
+		}
+	}
+	s.context.text = s.rest.Bytes()
+	err := s.flush()
+	if s.hasSpans {
+		s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+	}
+	return err
+}
+
+// step takes one token with the white space before it; whole is false where the
+// input ends first.
+func (s *spool) step() (whole bool, err error) {
+	for {
+		c, ok := s.documents.peek()
+		if !ok {
+			return false, nil
+		}
+		if !jsonscan.White(c) {
+			return s.token(c)
+		}
+		s.keep(1)
+	}
+}
+
+// token takes the bracket, the separator or the value that starts with c.
+func (s *spool) token(c byte) (whole bool, err error) {
+	switch c {
+	case '{', '[':
+		return s.opening(c)
+	case '}', ']':
+		s.open = s.open[:len(s.open)-1]
+		s.wantKey, s.key = false, ""
+		s.keep(1)
+		if c == '}' {
+			s.mark()
+		}
+	case ',':
+		s.wantKey = s.open[len(s.open)-1] == '{'
+		s.keep(1)
+	case ':':
+		s.keep(1)
+	default:
+		return s.scalar(), nil
+	}
+	return true, nil
+}
+
+// opening takes a bracket, and all that is in it if it is that of the spans.
+func (s *spool) opening(c byte) (whole bool, err error) {
+	isSpans := c == '[' && s.key == "spans" && s.spansBelong()
+	s.inScopes = s.inScopes && len(s.open) > 1 || s.context.of.isScopes(s.key) && len(s.open) == 1
+	s.open = append(s.open, c)
+	s.wantKey, s.key = c == '{', ""
+	s.keep(1)
+	if !isSpans {
+		return true, nil
+	}
+	s.mark()
+	from := s.documents.place()
+	whole, err = s.spans()
+	to := s.documents.place()
+	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
+	return whole, err
+}
+
+// spansBelong reports whether an array of spans that starts here is that of the
+// element: of a trace, or of a scope of OTLP.
+func (s *spool) spansBelong() bool {
+	if of := s.context.of; of != nil && of.scopes != nil {
+		return s.inScopes && len(s.open) == 3
+	}
+	return len(s.open) == 1
+}
+
+// mark notes that the rest can end here, once its brackets are closed.
+func (s *spool) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
+
+// keep takes the next n bytes over into the rest.
+func (s *spool) keep(n int) {
+	s.rest.Write(s.documents.ahead()[:n])
+	s.documents.skip(n)
+}
+
+func (s *spool) scalar() (whole bool) {
+	text, ok := s.documents.value()
+	if !ok {
+		return false
+	}
+	s.key = ""
+	if s.wantKey && text[0] == '"' {
+		s.key = string(jsonscan.Unquoted(text))
+	}
+	s.wantKey = false
+	s.rest.Write(text)
+	return true
+}
+
+// spans moves what is in an array of spans to the file, as it stands.
+func (s *spool) spans() (whole bool, err error) {
+	s.hasSpans = true
+	for {
+		c, ok := s.documents.peek()
+		switch {
+		case !ok:
+			return false, nil
+		case c == ']':
+			return true, nil
+		case c == '{' || c == '[':
+			if whole, err := s.span(); !whole || err != nil {
+				return whole, err
+			}
+		case c == '"':
+			end, _ := s.documents.find(0, new(jsonscan.Balance).ScanString)
+			s.moveOn(end)
+		default:
+			end, _ := s.documents.find(0, between)
+			s.moveOn(end)
+		}
+	}
+}
+
+// between finds the next element or string, or the end of the array.
+func between(b []byte) (n int, done bool) {
+	if n = bytes.IndexAny(b, "{[]\""); n >= 0 {
+		return n, true
+	}
+	return len(b), false
+}
+
+// moveOn takes the next n bytes over to the spans.
+func (s *spool) moveOn(n int) {
+	if s.pending.Len() == 0 {
+		s.first = s.documents.place()
+	}
+	s.pending.Write(s.documents.ahead()[:n])
+	s.documents.skip(n)
+}
+
+// span moves one span.
+func (s *spool) span() (whole bool, err error) {
+	d := s.documents
+	end, state := d.element(0, d.file.MaxLine)
+	switch state {
+	case elementCut:
+		d.skipAll()
+		return false, nil
+	case elementLarge:
+		return true, s.passSpan()
+	}
+	s.moveOn(end)
+	if s.pending.Len() >= d.size {
+		return true, s.flush()
+	}
+	return true, nil
+}
+
+// passSpan leaves out a span that is too long to hold.
+func (s *spool) passSpan() error {
+	err := s.flush()
+	d := s.documents
+	at := d.place()
+	d.passValue()
+	s.blocks = append(s.blocks, block{place: at, bad: format.Overlong(d.offset - at.offset)})
+	return err
+}
+
+// flush moves what waits to the file.
+func (s *spool) flush() error {
+	if s.pending.Len() == 0 {
+		return nil
+	}
+	s.blocks = append(s.blocks, block{place: s.first, length: s.pending.Len()})
+	_, err := s.pending.WriteTo(s.file)
+	return err
+}
+
+var (
+	endsInside = format.NewFault(format.Incomplete, "the input ends inside the record")
+	endsBefore = format.NewFault(format.Incomplete, "the input ends before the process of the span")
+)
+
+// cut closes the brackets of a rest that the input cut off.
+func (s *spool) cut() error {
+	s.documents.skipAll()
+	s.documents.nesting = s.documents.nesting[:0]
+	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
+	s.context.partial = endsBefore
+	s.hasSpans = true
+	err := s.flush()
+	s.blocks = append(s.blocks, block{place: s.context.place, bad: endsInside})
+	return err
+}
+
+// closed appends the brackets that close the open ones.
+func closed(text, open []byte) []byte {
+	for i := len(open) - 1; i >= 0; i-- {
+		text = append(text, open[i]+2) // { and }, [ and ] lie two apart
+	}
+	return text
+}
+
+// pass leaves out an element whose rest is too long to hold.
+func (s *spool) pass() {
+	d := s.documents
+	b := jsonscan.Balance{Depth: len(s.open)}
+	for done := len(s.open) == 0; !done; {
+		var n int
+		n, done = b.Scan(d.ahead())
+		d.skip(n)
+		if !done && !d.more() {
+			d.nesting = d.nesting[:0]
+			break
+		}
+	}
+	s.hasSpans = true
+	s.blocks = []block{{place: s.context.place, bad: format.Overlong(d.offset - s.context.offset)}}
+}
+
+// next hands out the spans, block by block; nil after the last. An element
+// without any is handed out as it is.
+func (s *spool) next() (*format.Chunk, error) {
+	switch {
+	case !s.hasSpans:
+		s.hasSpans = true
+		c := s.chunk(s.context.place)
+		c.Data, c.Note = s.context.text, &fragment{of: s.context.of}
+		return c, nil
+	case len(s.blocks) == 0:
+		return nil, s.close()
+	}
+	b := s.blocks[0]
+	s.blocks = s.blocks[1:]
+	c := s.chunk(b.place)
+	if c.Bad = b.bad; c.Bad != nil {
+		return c, nil
+	}
+	c.Data = make([]byte, b.length)
+	if _, err := io.ReadFull(s.file, c.Data); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return c, nil
+}
+
+func (s *spool) chunk(at place) *format.Chunk {
+	d := s.documents
+	c := &format.Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{context: &s.context}}
+	d.seq++
+	return c
+}

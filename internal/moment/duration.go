@@ -1,0 +1,203 @@
+package moment
+
+import (
+	"bytes"
+	"math"
+)
+
+// Unit is the unit of a bare number of time, as a power of ten over a
+// nanosecond.
+type Unit int8
+
+// The units a number can have.
+const (
+	NoUnitGiven  Unit = -1
+	Nanoseconds  Unit = 0
+	Microseconds Unit = 3
+	Milliseconds Unit = 6
+	Seconds      Unit = 9
+)
+
+// ParseUnit reads "ns", "us", "ms" or "s" (and "µs"); ok is false for anything
+// else.
+func ParseUnit(s string) (u Unit, ok bool) {
+	switch s {
+	case "ns":
+		return Nanoseconds, true
+	case "us", "µs", "μs":
+		return Microseconds, true
+	case "ms":
+		return Milliseconds, true
+	case "s":
+		return Seconds, true
+	}
+	return NoUnitGiven, false
+}
+
+// String gives the unit's name, empty for NoUnitGiven.
+func (u Unit) String() string {
+	switch u {
+	case Nanoseconds:
+		return "ns"
+	case Microseconds:
+		return "us"
+	case Milliseconds:
+		return "ms"
+	case Seconds:
+		return "s"
+	}
+	return ""
+}
+
+// Length is a duration that was read: exact nanoseconds where nothing finer was
+// written, and the power of ten of the last digit written.
+type Length struct {
+	NS         int64
+	Rounded    bool
+	Resolution uint8
+	Own        bool // the value stated its unit
+}
+
+// ParseDuration reads a duration: a number in the given unit, or text with its
+// own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
+// errNoUnit: it is never guessed from its size.
+func ParseDuration(b []byte, unit Unit) (Length, error) {
+	if s, ok := fastNumber(b, unit); ok {
+		return s, nil
+	}
+	b = bytes.TrimSpace(b)
+	d, n, err := scanDecimal(b)
+	if err != nil {
+		return parseOddDuration(b)
+	}
+	if n == len(b) {
+		return bareDuration(d, unit)
+	}
+	return parseUnits(b)
+}
+
+// fastNumber is the fast path of a few digits with or without a point, by
+// far the most common: they fit and are not finer than a nanosecond.
+func fastNumber(b []byte, unit Unit) (Length, bool) {
+	if len(b) == 0 || len(b) > 9 || unit == NoUnitGiven {
+		return Length{}, false
+	}
+	v, decimals := int64(0), -1 // no point yet
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			v = v*10 + int64(c-'0')
+			if decimals >= 0 {
+				decimals++
+			}
+		case c == '.' && decimals < 0:
+			decimals = 0
+		default:
+			return Length{}, false
+		}
+	}
+	digits := int(unit) - max(decimals, 0)
+	if digits < 0 || decimals == 0 {
+		return Length{}, false
+	}
+	return Length{NS: v * int64(Pow10[digits]), Resolution: uint8(digits)}, true
+}
+
+// Wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
+// only be a negative number that was cast.
+const Wrapped = 1 << 63
+
+func bareDuration(d Decimal, unit Unit) (Length, error) {
+	if unit == NoUnitGiven {
+		return Length{}, ErrNoUnit
+	}
+	if d.exponent == 0 && d.Mantissa >= Wrapped {
+		return Length{}, ErrNegative
+	}
+	ns, exact, err := d.Nanoseconds(int(unit))
+	return Length{NS: ns, Rounded: !exact, Resolution: resolutionOf(d, unit)}, err
+}
+
+func resolutionOf(d Decimal, unit Unit) uint8 {
+	return uint8(max(0, int(unit)-d.decimals))
+}
+
+// parseOddDuration reads what does not start with a digit: ISO 8601, and the
+// words that loggers write for numbers that are none.
+func parseOddDuration(b []byte) (Length, error) {
+	for _, word := range [...]string{"nan", "inf", "infinity"} {
+		if bytes.EqualFold(bytes.TrimLeft(b, "+-"), []byte(word)) {
+			return Length{}, errInfinite
+		}
+	}
+	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') && (b[1] == 'T' || b[1] == 't') {
+		return parseUnits(b[2:])
+	}
+	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
+		return negated(parseOddDuration(b[1:]))
+	}
+	return Length{}, ErrNotNumber
+}
+
+// negated is a duration with a minus before it: no duration, but for 0.
+func negated(s Length, err error) (Length, error) {
+	if err == nil && s.NS > 0 {
+		return Length{}, ErrNegative
+	}
+	return s, err
+}
+
+// parseUnits adds up numbers with units, such as "1m30.5s", "295 µs" or the
+// "1H2M3.5S" of ISO 8601.
+func parseUnits(b []byte) (total Length, err error) {
+	total.Resolution, total.Own = math.MaxUint8, true
+	for len(b) > 0 {
+		d, n, err := scanDecimal(b)
+		if err != nil {
+			return Length{}, ErrNotNumber
+		}
+		b = bytes.TrimLeft(b[n:], " ")
+		word := unitWord(b)
+		b = bytes.TrimLeft(b[len(word):], " ")
+		part, err := inUnit(d, word)
+		if err != nil {
+			return Length{}, err
+		}
+		if total.NS > math.MaxInt64-part.NS {
+			return Length{}, ErrTooLarge
+		}
+		total.NS += part.NS
+		total.Rounded = total.Rounded || part.Rounded
+		total.Resolution = min(total.Resolution, part.Resolution)
+	}
+	return total, nil
+}
+
+// unitWord is what stands before the next blank, point or digit.
+func unitWord(b []byte) []byte {
+	n := 0
+	for n < len(b) && b[n] != ' ' && b[n] != '.' && b[n]-'0' > 9 {
+		n++
+	}
+	return b[:n]
+}
+
+// inUnit is a number in the unit that word names: one of ParseUnit's, or m, h
+// and the capitals of ISO 8601.
+func inUnit(d Decimal, word []byte) (Length, error) {
+	times, unit := uint64(1), Seconds
+	switch string(word) {
+	case "m", "M":
+		times = 60
+	case "h", "H":
+		times = 3600
+	case "S":
+	default:
+		var ok bool
+		if unit, ok = ParseUnit(string(word)); !ok {
+			return Length{}, ErrNotNumber
+		}
+	}
+	ns, exact, err := d.scale(times, int(unit))
+	return Length{NS: ns, Rounded: !exact, Resolution: resolutionOf(d, unit)}, err
+}
