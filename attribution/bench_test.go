@@ -30,8 +30,8 @@ func requests(n int) (list []*spans.Trace) {
 	return list
 }
 
-// bytesOf is what the records of a watch take, without room that is not used.
-func bytesOf(w *Watch) (n int) {
+// bytesOf is what the records of an accumulator take, without room that is not used.
+func bytesOf(w *Accumulator) (n int) {
 	for _, s := range w.trips {
 		for _, block := range s.blocks {
 			n += len(block)
@@ -41,7 +41,7 @@ func bytesOf(w *Watch) (n int) {
 }
 
 func TestATraceCostsFewBytes(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	for _, trace := range requests(100) {
 		w.AddTrace(trace)
 	}
@@ -52,7 +52,7 @@ func TestATraceCostsFewBytes(t *testing.T) {
 
 func TestAddAllocatesNothingPerSpan(t *testing.T) {
 	trace := requests(1)[0]
-	w := NewWatch()
+	w := NewAccumulator()
 	// One for the name, which is made only where it is needed, and a block of
 	// records or a page of a sample now and then.
 	if n := testing.AllocsPerRun(2000, func() { w.AddTrace(trace) }); n > 1 {
@@ -65,7 +65,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	size := 0
 	for b.Loop() {
-		w := NewWatch()
+		w := NewAccumulator()
 		for _, t := range list {
 			w.AddTrace(t)
 		}
@@ -84,7 +84,7 @@ func BenchmarkChains(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		l := newLog(b, spans.ChainConfig{}, NewWatch())
+		l := newLog(b, spans.ChainConfig{}, NewAccumulator())
 		for _, batch := range batches {
 			if err := l.store.Worker(0).AddBatch(batch); err != nil {
 				b.Fatal(err)
@@ -96,7 +96,7 @@ func BenchmarkChains(b *testing.B) {
 }
 
 func BenchmarkResult(b *testing.B) {
-	w := NewWatch()
+	w := NewAccumulator()
 	for _, t := range requests(100_000) {
 		w.AddTrace(t)
 	}

@@ -137,7 +137,7 @@ func (s *side) addUp(k int, total []float64) (traces float64) {
 }
 
 // shares sets the share of each listed hop, and its limits.
-func (s *split) shares(w *Watch, hops []Hop, q Query) {
+func (s *split) shares(w *Accumulator, hops []Hop, q Query) {
 	whole := s.tail.total.float(s.tail.n) - s.body.total.float(s.body.n)
 	if s.tail.n == 0 || s.body.n == 0 || whole <= 0 {
 		return
@@ -167,7 +167,7 @@ func (s *split) resampled(hops []Hop) []int {
 
 // resample draws both sides again and again and returns the shares that come out
 // for each of the chosen hops. A draw whose tail is no slower gives NaN.
-func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
+func (s *split) resample(w *Accumulator, chosen []int, jobs int) [][]float64 {
 	hops := make([]int32, len(chosen))
 	for k, i := range chosen {
 		hops[k] = s.listed[i]
@@ -184,7 +184,7 @@ func (s *split) resample(w *Watch, chosen []int, jobs int) [][]float64 {
 }
 
 // fillBoth goes through all traces once more.
-func (s *split) fillBoth(w *Watch, tail, body *side, hops []int32, jobs int) {
+func (s *split) fillBoth(w *Accumulator, tail, body *side, hops []int32, jobs int) {
 	row := make([]int32, len(w.table.hops()))
 	for k, hop := range hops {
 		row[hop] = int32(k) + 1
@@ -204,7 +204,7 @@ func (s *split) fillBoth(w *Watch, tail, body *side, hops []int32, jobs int) {
 }
 
 // filler returns what adds trips to the sides.
-func (s *split) filler(w *Watch, tail, body *side, row []int32) func(*trip) {
+func (s *split) filler(w *Accumulator, tail, body *side, row []int32) func(*trip) {
 	return func(t *trip) {
 		if s.inTail(t) {
 			w.fill(tail, t, row)
@@ -215,7 +215,7 @@ func (s *split) filler(w *Watch, tail, body *side, row []int32) func(*trip) {
 	}
 }
 
-func (w *Watch) fill(s *side, t *trip, row []int32) {
+func (w *Accumulator) fill(s *side, t *trip, row []int32) {
 	for _, e := range t.entries {
 		if k := row[w.table.parts[e.part].hop]; k > 0 {
 			s.add(t, k-1, e.ns)

@@ -24,7 +24,7 @@ type chain struct {
 
 // AddChain looks at a chain of a hop log, all of whose attempts are there and in
 // which cuts from below are marked. It keeps nothing of it.
-func (w *Watch) AddChain(c *spans.Chain) {
+func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.enter(c)
 	switch {
 	case len(c.Attempts) == 0:
@@ -45,7 +45,7 @@ func (w *Watch) AddChain(c *spans.Chain) {
 }
 
 // enter notes the part of each attempt, and how those that gave up ended.
-func (w *Watch) enter(c *spans.Chain) {
+func (w *Accumulator) enter(c *spans.Chain) {
 	w.chain.follow(w, c)
 	parts, counts := w.chain.parts[:0], !c.TooLong()
 	for i := range c.Attempts {
@@ -72,7 +72,7 @@ type chainHop struct {
 
 // follow makes room for the hops of a chain; those of all chains of a store, or of
 // an assembler, have one list.
-func (x *chain) follow(w *Watch, c *spans.Chain) {
+func (x *chain) follow(w *Accumulator, c *spans.Chain) {
 	if same(x.theirs, c.Hops) && same(x.instances, c.Instances) {
 		return
 	}
@@ -84,13 +84,13 @@ func (x *chain) follow(w *Watch, c *spans.Chain) {
 // same reports whether two lists are one.
 func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-func (w *Watch) find(h *chainHop, c *spans.Chain, a *spans.Attempt) {
+func (w *Accumulator) find(h *chainHop, c *spans.Chain, a *spans.Attempt) {
 	h.instance, h.hop = a.Instance, w.table.hopAt(c.Hops, a.Hop)
 	h.part = w.table.partAt(h.hop, place{named: w.table.instances.at(a.Instance)}) + 1
 }
 
 // hopOf returns the number of an attempt's hop.
-func (w *Watch) hopOf(a *spans.Attempt) int32 { return w.chain.hops[a.Hop].hop }
+func (w *Accumulator) hopOf(a *spans.Attempt) int32 { return w.chain.hops[a.Hop].hop }
 
 // basisOf is containment where all attempts have times.
 func basisOf(c *spans.Chain) int {
@@ -102,7 +102,7 @@ func basisOf(c *spans.Chain) int {
 
 // addUp gives each hop the time of its attempts: without times, what ran inside
 // what cannot be told.
-func (w *Watch) addUp(c []spans.Attempt) {
+func (w *Accumulator) addUp(c []spans.Attempt) {
 	total := int64(0)
 	for i := range c {
 		ns := min(c[i].Duration, math.MaxInt64-total)
@@ -113,7 +113,7 @@ func (w *Watch) addUp(c []spans.Attempt) {
 
 // contain hangs the attempts of the outermost hops of a chain under a node of their
 // own, the last one, whose time is the gaps between them.
-func (w *Watch) contain(c []spans.Attempt) {
+func (w *Accumulator) contain(c []spans.Attempt) {
 	top := int32(len(c))
 	w.takeNodes(c)
 	w.findTops(c)
@@ -131,7 +131,7 @@ func (w *Watch) contain(c []spans.Attempt) {
 }
 
 // takeNodes makes nodes of all attempts, and copies their parents.
-func (w *Watch) takeNodes(c []spans.Attempt) {
+func (w *Accumulator) takeNodes(c []spans.Attempt) {
 	nodes, parents := w.path.nodes[:0], w.chain.parents[:0]
 	for i := range c {
 		a := &c[i]
@@ -146,7 +146,7 @@ func (w *Watch) takeNodes(c []spans.Attempt) {
 
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
-func (w *Watch) findTops(c []spans.Attempt) {
+func (w *Accumulator) findTops(c []spans.Attempt) {
 	nested := w.chain.nested
 	for i := range c {
 		nested[c[i].Hop] = false
@@ -169,7 +169,7 @@ func (w *Watch) findTops(c []spans.Attempt) {
 }
 
 // listFirst lists the attempts of the hop that started first.
-func (w *Watch) listFirst(c []spans.Attempt) {
+func (w *Accumulator) listFirst(c []spans.Attempt) {
 	for i := range c {
 		if w.chain.parents[i] < 0 && c[i].Hop == c[0].Hop {
 			w.chain.tops = append(w.chain.tops, int32(i))
@@ -179,7 +179,7 @@ func (w *Watch) listFirst(c []spans.Attempt) {
 
 // judgeChain says whether a chain with times fails: where the last attempt of an
 // outermost hop gave up.
-func (w *Watch) judgeChain(c []spans.Attempt) bool {
+func (w *Accumulator) judgeChain(c []spans.Attempt) bool {
 	if w.allWell(c) {
 		return false
 	}
@@ -204,7 +204,7 @@ func (w *Watch) judgeChain(c []spans.Attempt) bool {
 // judgeAttempt says from the attempt that holds it how deep one lies and, in a chain that
 // fails, whether it may be to blame: not if a retry rescued it. It returns when the
 // first call at or above it gave up.
-func (w *Watch) judgeAttempt(c []spans.Attempt, i int32, fails bool) (until int64) {
+func (w *Accumulator) judgeAttempt(c []spans.Attempt, i int32, fails bool) (until int64) {
 	up := w.chain.parents[i]
 	if up < 0 || up >= int32(len(c)) {
 		return math.MaxInt64
@@ -219,7 +219,7 @@ func (w *Watch) judgeAttempt(c []spans.Attempt, i int32, fails bool) (until int6
 }
 
 // allWell counts a chain in which nothing gave up, as most are.
-func (w *Watch) allWell(c []spans.Attempt) bool {
+func (w *Accumulator) allWell(c []spans.Attempt) bool {
 	for i := range c {
 		if c[i].GaveUp() {
 			return false
@@ -230,7 +230,7 @@ func (w *Watch) allWell(c []spans.Attempt) bool {
 }
 
 // lastOf returns the last attempt of each hop among some lines, which are sorted.
-func (w *Watch) lastOf(c []spans.Attempt, among []int32) map[int32]int32 {
+func (w *Accumulator) lastOf(c []spans.Attempt, among []int32) map[int32]int32 {
 	if w.chain.last == nil {
 		w.chain.last = map[int32]int32{}
 	}
@@ -262,7 +262,7 @@ func outcomeOf(c []spans.Attempt, last map[int32]int32) Outcome {
 // judgeUntimed says whether a chain without times fails: where a hop gave up and
 // none of its attempts completed. Nothing tells what lay inside what, so the
 // shortest attempt counts as the deepest: it fits into the others.
-func (w *Watch) judgeUntimed(c []spans.Attempt) bool {
+func (w *Accumulator) judgeUntimed(c []spans.Attempt) bool {
 	if w.allWell(c) {
 		return false
 	}
@@ -284,7 +284,7 @@ func (w *Watch) judgeUntimed(c []spans.Attempt) bool {
 
 // bestOf returns, for each hop, an attempt that completed, if there is one; else
 // one that was cut, else any.
-func (w *Watch) bestOf(c []spans.Attempt, all []int32) map[int32]int32 {
+func (w *Accumulator) bestOf(c []spans.Attempt, all []int32) map[int32]int32 {
 	best := w.lastOf(c, all)
 	for _, i := range all {
 		if b := best[c[i].Hop]; merit[c[i].Outcome] > merit[c[b].Outcome] {
@@ -298,7 +298,7 @@ func (w *Watch) bestOf(c []spans.Attempt, all []int32) map[int32]int32 {
 var merit = [...]int{spans.Completed: 3, spans.Truncated: 2, spans.Failed: 1, spans.Unfinished: 0}
 
 // blame counts how a chain ended and which hop is to blame.
-func (w *Watch) blame(c []spans.Attempt, outcome Outcome) (fails bool) {
+func (w *Accumulator) blame(c []spans.Attempt, outcome Outcome) (fails bool) {
 	w.counts.outcomes[outcome.index()]++
 	if at := w.deepestAttempt(c, func(i int) bool { return c[i].Outcome == spans.Truncated }); at >= 0 {
 		w.anyCut[w.hopOf(&c[at])]++
@@ -312,7 +312,7 @@ func (w *Watch) blame(c []spans.Attempt, outcome Outcome) (fails bool) {
 }
 
 // deepestAttempt is deepest for the attempts of a chain.
-func (w *Watch) deepestAttempt(c []spans.Attempt, of func(int) bool) int {
+func (w *Accumulator) deepestAttempt(c []spans.Attempt, of func(int) bool) int {
 	best := -1
 	for i := range c {
 		if of(i) && (best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && c[i].End() > c[best].End()) {

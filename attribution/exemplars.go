@@ -18,7 +18,7 @@ type exemplar struct {
 	fails bool
 }
 
-func (w *Watch) exemplarsOf(hop int32) *exemplars {
+func (w *Accumulator) exemplarsOf(hop int32) *exemplars {
 	for len(w.best) <= int(hop) {
 		w.best = append(w.best, exemplars{})
 	}

@@ -46,7 +46,7 @@ func (c *sides) add(t *trip, name int32, s *split) {
 }
 
 // instancesOf says on which instances the owner's time was, in tail and body.
-func (w *Watch) instancesOf(r *Result, s *split) {
+func (w *Accumulator) instancesOf(r *Result, s *split) {
 	if r.Owner == nil || len(w.table.names) == 1 || w.table.crowded() {
 		return
 	}
@@ -61,7 +61,7 @@ func (w *Watch) instancesOf(r *Result, s *split) {
 }
 
 // sidesOf counts the traces by the instances of a hop, for each kind of name.
-func (w *Watch) sidesOf(hop int32, s *split) (all [namings]sides) {
+func (w *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
 	for n := range all {
 		all[n] = sides{map[int32]uint64{}, map[int32]uint64{}}
 	}

@@ -23,7 +23,7 @@ func pods(r Result) string {
 // callsOf adds 480 fast calls and 26 slow ones, no two alike; call returns the
 // client span of one, and the server span below it unless its id is 0.
 func callsOf(call func(i int, slow bool) (client, server testSpan)) Result {
-	w := NewWatch()
+	w := NewAccumulator()
 	for i := range 506 {
 		took := 1000 + i
 		if i >= 480 {
@@ -90,7 +90,7 @@ func TestTheInstanceOfACallIsWhereItWent(t *testing.T) {
 // a server names itself counts.
 func TestTheInstanceOfAServerIsItsHostOrWhatItNames(t *testing.T) {
 	for name, s := range map[string]testSpan{"host": {host: "n1"}, "named": {peer: "n1"}} {
-		w := NewWatch()
+		w := NewAccumulator()
 		for i := range 506 {
 			one := s
 			one.id, one.parent, one.start, one.end, one.hop, one.kind = 2, 1, 5, 1000+i+i/480*50_000, "api", spans.Server
@@ -135,7 +135,7 @@ func TestSlowPodsOfAHopLog(t *testing.T) {
 		{"no pods", func(int, bool) string { return "" }, ":"},
 	} {
 		lines := podLog(c.pod)
-		for name, w := range map[string]*Watch{"times": logOf(t, lines...), "no times": logOf(t, untimed(lines)...), "nested": nested(lines)} {
+		for name, w := range map[string]*Accumulator{"times": logOf(t, lines...), "no times": logOf(t, untimed(lines)...), "nested": nested(lines)} {
 			if got := pods(w.Result(usual)); got != c.want {
 				t.Errorf("%s, %s: %q, want %q", c.name, name, got, c.want)
 			}
@@ -157,8 +157,8 @@ func untimed(lines []testLine) []testLine {
 }
 
 // nested makes traces of chains of two lines, as where nesting is inferred.
-func nested(lines []testLine) *Watch {
-	w := NewWatch()
+func nested(lines []testLine) *Accumulator {
+	w := NewAccumulator()
 	for i := 0; i < len(lines); i += 2 {
 		var list []testSpan
 		for id, l := range lines[i : i+2] {
@@ -169,16 +169,16 @@ func nested(lines []testLine) *Watch {
 	return w
 }
 
-// A place has another number in each watch, and its lines may wait in a file.
+// A place has another number in each accumulator, and its lines may wait in a file.
 func TestPodsAreTheSameForAnySplit(t *testing.T) {
 	lines := podLog(onePod)
 	want := logOf(t, lines...).Result(usual)
-	var watches []*Watch
+	var accumulators []*Accumulator
 	for range 3 {
-		watches = append(watches, NewWatch())
+		accumulators = append(accumulators, NewAccumulator())
 	}
 	slices.Reverse(lines)
-	l := newLog(t, spans.ChainConfig{Memory: 1500, TempDir: t.TempDir()}, watches...)
+	l := newLog(t, spans.ChainConfig{Memory: 1500, TempDir: t.TempDir()}, accumulators...)
 	for i := range lines {
 		l.add(i%7%3, lines[i])
 	}
@@ -193,7 +193,7 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 		more int
 		want string
 	}{{0, "slow_node: stock-3 26"}, {1, ":"}} {
-		l := newLog(t, spans.ChainConfig{}, NewWatch(), NewWatch())
+		l := newLog(t, spans.ChainConfig{}, NewAccumulator(), NewAccumulator())
 		l.add(0, podLog(onePod)...) // 5 names
 		var more []testLine
 		for i := range spans.MostInstances - 5 + c.more {
@@ -211,7 +211,7 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 // first, or numbered first.
 func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
 	for _, first := range []string{"a-1", "a-2"} {
-		l := newLog(t, spans.ChainConfig{}, NewWatch())
+		l := newLog(t, spans.ChainConfig{}, NewAccumulator())
 		l.add(0, testLine{hop: "a", end: 5, chain: "other", pod: first})
 		list := []testLine{{chain: "c", hop: "a", end: 100, pod: "a-1"}, {chain: "c", hop: "a", end: 100, pod: "a-2"}}
 		if first == "a-2" {

@@ -8,7 +8,7 @@ import (
 
 // judgeTrace says whether a trace fails, and counts how it ended and which hop is
 // to blame. Of a trace without a root only its cuts are counted.
-func (w *Watch) judgeTrace(t *spans.Trace, root int32) (fails bool) {
+func (w *Accumulator) judgeTrace(t *spans.Trace, root int32) (fails bool) {
 	outcome := Success
 	if gaveUp(t) {
 		w.measureDepth(t)
@@ -41,7 +41,7 @@ func gaveUp(t *spans.Trace) bool {
 }
 
 // measureDepth notes how far below its root each span lies.
-func (w *Watch) measureDepth(t *spans.Trace) {
+func (w *Accumulator) measureDepth(t *spans.Trace) {
 	w.depth = append(w.depth[:0], make([]int32, len(t.Spans))...)
 	for _, i := range t.TopDown() {
 		if p := t.Parents[i]; p >= 0 {
@@ -52,7 +52,7 @@ func (w *Watch) measureDepth(t *spans.Trace) {
 
 // deepest returns the deepest span of a kind; of equally deep ones the one that
 // ended last, then the first in the order of the trace. It is -1 if there is none.
-func (w *Watch) deepest(t *spans.Trace, of func(int32) bool) int32 {
+func (w *Accumulator) deepest(t *spans.Trace, of func(int32) bool) int32 {
 	best := int32(-1)
 	for i := range int32(len(t.Spans)) {
 		if !of(i) {
@@ -68,7 +68,7 @@ func (w *Watch) deepest(t *spans.Trace, of func(int32) bool) int32 {
 // markFailing says how a trace ended, and marks what lies at or below the calls
 // for which it fails: the root where that gave up, else the last attempts of the
 // calls that it made itself and waited for.
-func (w *Watch) markFailing(t *spans.Trace, root int32) Outcome {
+func (w *Accumulator) markFailing(t *spans.Trace, root int32) Outcome {
 	w.under = append(w.under[:0], make([]bool, len(t.Spans))...)
 	outcome := Success
 	switch t.Spans[root].Outcome {
@@ -85,7 +85,7 @@ func (w *Watch) markFailing(t *spans.Trace, root int32) Outcome {
 	return outcome
 }
 
-func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
+func (w *Accumulator) markPartial(t *spans.Trace, root int32) Outcome {
 	w.rescues.begin(t)
 	w.rescues.among(t, root)
 	outcome := Success
@@ -101,7 +101,7 @@ func (w *Watch) markPartial(t *spans.Trace, root int32) Outcome {
 // markBelow marks what may have made the marked calls fail: all below them but
 // what nobody waited for and what was tried again with success, before a call
 // above it gave up.
-func (w *Watch) markBelow(t *spans.Trace) {
+func (w *Accumulator) markBelow(t *spans.Trace) {
 	w.rescues.begin(t)
 	for i := range t.Spans {
 		w.rescues.among(t, int32(i))

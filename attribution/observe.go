@@ -37,7 +37,7 @@ func (p *period) add(o period) {
 type queue struct{ together, overlapped uint64 }
 
 // observeTrace notes how attempts gave up, and which calls ran side by side.
-func (w *Watch) observeTrace(t *spans.Trace) {
+func (w *Accumulator) observeTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if kind := endedBy(s.Outcome, s.CutBy, s.Failure); kind != "" && s.Flags.Has(spans.HasStart) {
@@ -63,7 +63,7 @@ func endedBy(o spans.Outcome, by spans.CutBy, f spans.Failure) string {
 	return "timeout"
 }
 
-func (w *Watch) ended(hop int32, kind string, start int64) {
+func (w *Accumulator) ended(hop int32, kind string, start int64) {
 	key := hopKind{hop, kind}
 	p := w.kinds[key]
 	if p == nil {
@@ -76,7 +76,7 @@ func (w *Watch) ended(hop int32, kind string, start int64) {
 // neighbours looks at calls of one span that followed each other: the later one
 // started in the first tenth of the earlier, so both waited together; did their
 // callees run together, too?
-func (w *Watch) neighbours(t *spans.Trace, parent int32, children []int32) {
+func (w *Accumulator) neighbours(t *spans.Trace, parent int32, children []int32) {
 	before, served := int32(-1), int32(-1)
 	for _, c := range children {
 		s := calleeOf(t, c)
@@ -90,7 +90,7 @@ func (w *Watch) neighbours(t *spans.Trace, parent int32, children []int32) {
 	}
 }
 
-func (w *Watch) together(t *spans.Trace, parent, a, b int32) {
+func (w *Accumulator) together(t *spans.Trace, parent, a, b int32) {
 	hop := w.table.hopAt(t.Hops, t.Spans[parent].Hop)
 	q := w.queues[hop]
 	if q == nil {
@@ -118,7 +118,7 @@ func calleeOf(t *spans.Trace, call int32) int32 {
 	return best
 }
 
-func (w *Watch) mergeObserved(o *Watch, hops []int32) {
+func (w *Accumulator) mergeObserved(o *Accumulator, hops []int32) {
 	for key, p := range o.kinds {
 		here := hopKind{hops[key.hop], key.kind}
 		if w.kinds[here] == nil {
@@ -137,12 +137,12 @@ func (w *Watch) mergeObserved(o *Watch, hops []int32) {
 }
 
 // observations are what the traces show besides who owns the tail.
-func (w *Watch) observations() []note.Warning {
+func (w *Accumulator) observations() []note.Warning {
 	return append(w.oneConnection(), w.changedKinds()...)
 }
 
 // oneConnection names the hops whose parallel calls are served one by one.
-func (w *Watch) oneConnection() []note.Warning {
+func (w *Accumulator) oneConnection() []note.Warning {
 	var list []note.Warning
 	for _, hop := range w.table.index.Sorted() {
 		q := w.queues[hop]
@@ -158,7 +158,7 @@ func (w *Watch) oneConnection() []note.Warning {
 
 // changedKinds names the hops whose failures were of one kind first and of
 // another later.
-func (w *Watch) changedKinds() []note.Warning {
+func (w *Accumulator) changedKinds() []note.Warning {
 	phases := map[int32][]phase{}
 	for key, p := range w.kinds {
 		if p.n >= leastOfKind {

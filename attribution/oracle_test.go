@@ -117,17 +117,17 @@ func TestResultsDoNotDependOnOrderOrSplit(t *testing.T) {
 		lines := anyLog(rt)
 		query := usual
 		query.TailFrom = quantile.MustP(rapid.SampledFrom([]string{"0.5", "0.9"}).Draw(rt, "tail from"))
-		all := newLog(t, spans.ChainConfig{}, NewWatch())
-		whole := all.watches[0]
+		all := newLog(t, spans.ChainConfig{}, NewAccumulator())
+		whole := all.accumulators[0]
 		for n, list := range traces {
 			whole.AddTrace(traceOf(n+1, list...))
 		}
 		all.add(0, lines...)
 		all.chains()
 
-		parts := make([]*Watch, rapid.IntRange(1, 4).Draw(rt, "watches"))
+		parts := make([]*Accumulator, rapid.IntRange(1, 4).Draw(rt, "accumulators"))
 		for i := range parts {
-			parts[i] = NewWatch()
+			parts[i] = NewAccumulator()
 		}
 		l := newLog(t, spans.ChainConfig{Memory: int64(rapid.IntRange(0, 800).Draw(rt, "memory")), TempDir: t.TempDir()}, parts...)
 		for _, n := range rapid.Permutation(seq(len(traces))).Draw(rt, "order") {
@@ -170,7 +170,7 @@ func FuzzTraces(f *testing.F) {
 		}
 		tr := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, []string{"", "n"})
 		tr.MarkRetries(spans.RetryOptions{})
-		w := NewWatch()
+		w := NewAccumulator()
 		w.AddTrace(tr)
 		checkTrips(t, w)
 		r := w.Result(usual)
@@ -191,7 +191,7 @@ func extreme(b byte) int64 {
 	return int64(b) * 997
 }
 
-func checkTrips(t *testing.T, w *Watch) {
+func checkTrips(t *testing.T, w *Accumulator) {
 	w.flush()
 	w.each(func(trip *trip) {
 		sum := int64(0)
@@ -242,7 +242,7 @@ func FuzzLines(f *testing.F) {
 func TestTablesOfNames(t *testing.T) {
 	hops := append(make([]spans.Hop, 0, 4), spans.Hop{Name: "a"}, spans.Hop{Name: "b"})
 	hosts := []string{"n1", "n2"}
-	w := NewWatch()
+	w := NewAccumulator()
 	for _, c := range []struct {
 		hops  []spans.Hop
 		hosts []string

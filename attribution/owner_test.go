@@ -17,8 +17,8 @@ var runs = map[bool]int{false: 100, true: 20}[raceDetector]
 // run makes n requests that call some hops one after the other. One in ten is
 // slow: what it takes longer is shared out among the hops by their weights, with
 // some chance in it.
-func run(r *rand.Rand, n int, weights []float64) *Watch {
-	w := NewWatch()
+func run(r *rand.Rand, n int, weights []float64) *Accumulator {
+	w := NewAccumulator()
 	for i := range n {
 		extra := 0.0
 		if r.Float64() < .1 {
@@ -87,7 +87,7 @@ func shareOf(r Result, hop string) *float64 {
 
 // fastAndSlow adds traces of about 1 ms in a hop, the later ones of 50, no two
 // alike, and 10 µs in the root.
-func fastAndSlow(w *Watch, fast, slow int, hop string, host func(i int) string) {
+func fastAndSlow(w *Accumulator, fast, slow int, hop string, host func(i int) string) {
 	for i := range fast + slow {
 		took := 1000 + i
 		if i >= fast {
@@ -104,41 +104,41 @@ func fastAndSlow(w *Watch, fast, slow int, hop string, host func(i int) string) 
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		fill     func(w *Watch)
+		fill     func(w *Accumulator)
 		owner    string
 		verdict  string
 		warnings string
 	}{
-		{"an owner", func(w *Watch) { fastAndSlow(w, 480, 25, "a", nil) }, "a", "a (internal): 100 % of the tail's excess (95 % interval ", ""},
-		{"few tail traces", func(w *Watch) { fastAndSlow(w, 95, 5, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
-		{"19 tail traces", func(w *Watch) { fastAndSlow(w, 342, 18, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
-		{"20 tail traces", func(w *Watch) { fastAndSlow(w, 380, 20, "a", nil) }, "a", "a (internal): ", ""},
-		{"two tail traces", func(w *Watch) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner: too few, 2 tail and 10 body traces where 3 and 10 are needed", ""},
-		{"nothing", func(*Watch) {}, "", "no owner: no trace and no chain has a time from end to end", ""},
-		{"one hop", func(w *Watch) { fastAndSlow(w, 480, 25, "root", nil) }, "", "one hop only: the chain's time cannot be attributed", ""},
-		{"all alike", func(w *Watch) {
+		{"an owner", func(w *Accumulator) { fastAndSlow(w, 480, 25, "a", nil) }, "a", "a (internal): 100 % of the tail's excess (95 % interval ", ""},
+		{"few tail traces", func(w *Accumulator) { fastAndSlow(w, 95, 5, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
+		{"19 tail traces", func(w *Accumulator) { fastAndSlow(w, 342, 18, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
+		{"20 tail traces", func(w *Accumulator) { fastAndSlow(w, 380, 20, "a", nil) }, "a", "a (internal): ", ""},
+		{"two tail traces", func(w *Accumulator) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner: too few, 2 tail and 10 body traces where 3 and 10 are needed", ""},
+		{"nothing", func(*Accumulator) {}, "", "no owner: no trace and no chain has a time from end to end", ""},
+		{"one hop", func(w *Accumulator) { fastAndSlow(w, 480, 25, "root", nil) }, "", "one hop only: the chain's time cannot be attributed", ""},
+		{"all alike", func(w *Accumulator) {
 			for i := range 100 {
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
 		}, "", "no owner: the tail takes no longer than the body (means 100 µs and 100 µs)", ""},
-		{"one of two hops has all the time", func(w *Watch) {
+		{"one of two hops has all the time", func(w *Accumulator) {
 			for i := range 100 {
 				end := 100 + i/90*1000
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: end, hop: "root"}, testSpan{id: 2, parent: 1, end: end, hop: "a"}))
 			}
 		}, "a", "a (internal): 100 % of the tail's excess (95 % interval ", "few_tail_traces"},
-		{"two hops, one of which nobody waits for", func(w *Watch) {
+		{"two hops, one of which nobody waits for", func(w *Accumulator) {
 			for i := range 500 {
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100 + i/450*1000, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a", ties: spans.Async}))
 			}
 		}, "root", "root (internal): 100 % of the tail's excess (95 % interval ", ""},
-		{"one slow trace in a tail of many", func(w *Watch) {
+		{"one slow trace in a tail of many", func(w *Accumulator) {
 			for i := range 100 {
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100 + i/99, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
 		}, "", "no owner: the tail is not surely slower than the body", ""},
 	} {
-		w := NewWatch()
+		w := NewAccumulator()
 		c.fill(w)
 		r := w.Result(usual)
 		owner := ""
@@ -170,7 +170,7 @@ func TestGapsDoNotOwn(t *testing.T) {
 }
 
 func TestATraceThatFailsBelongsToTheTailHoweverFast(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	fastAndSlow(w, 95, 5, "a", nil)
 	w.AddTrace(traceOf(1000, testSpan{id: 1, end: 20, hop: "root", outcome: failed}, testSpan{id: 2, parent: 1, start: 1, end: 19, hop: "b"}))
 	r := w.Result(usual)
@@ -185,7 +185,7 @@ func TestATraceThatFailsBelongsToTheTailHoweverFast(t *testing.T) {
 }
 
 func TestExemplarsAreTheLongest(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	fastAndSlow(w, 480, 25, "a", nil)
 	for _, h := range w.Result(usual).Hops {
 		want := []string{spans.TraceID{Lo: 505}.String(), spans.TraceID{Lo: 504}.String(), spans.TraceID{Lo: 503}.String()}
@@ -219,14 +219,14 @@ func TestSlowNodeOrSlowService(t *testing.T) {
 		}, SlowService, 1},
 		{"nothing is known", nil, "", 0},
 	} {
-		w := NewWatch()
+		w := NewAccumulator()
 		fastAndSlow(w, 480, 26, "a", c.host)
 		r := w.Result(usual)
 		if r.InstancesOf != c.want || len(r.Instances) != c.n {
 			t.Errorf("%s: %q, %v", c.name, r.InstancesOf, r.Instances)
 		}
 	}
-	w := NewWatch()
+	w := NewAccumulator()
 	fastAndSlow(w, 95, 5, "a", spread)
 	if r := w.Result(usual); r.InstancesOf != TooFewTraces {
 		t.Errorf("6 tail traces: %q", r.InstancesOf)
@@ -234,7 +234,7 @@ func TestSlowNodeOrSlowService(t *testing.T) {
 }
 
 func TestABiasedSampleHasNoOwner(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	fastAndSlow(w, 480, 25, "a", nil)
 	q := usual
 	q.Biased, q.Weighted = true, true
@@ -248,7 +248,7 @@ func TestABiasedSampleHasNoOwner(t *testing.T) {
 }
 
 func TestHopsWithTheLargestExcessAreListed(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	fastAndSlow(w, 480, 25, "z", nil)
 	q := usual
 	q.MaxHops = 1
@@ -305,7 +305,7 @@ func TestChildrenOutsideTheirParentAreSaid(t *testing.T) {
 }
 
 func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
-	w := NewWatch()
+	w := NewAccumulator()
 	for i := range 200 {
 		list := []testSpan{{id: 1, end: 1000, hop: "root"}}
 		if i < 3 { // 1.5 %: its p99 is the third largest, 100 µs
@@ -322,8 +322,8 @@ func TestP99OfAHopCountsTracesWithoutIt(t *testing.T) {
 }
 
 func TestOneConnectionIsSeen(t *testing.T) {
-	fan := func(n int, overlap bool) *Watch {
-		w := NewWatch()
+	fan := func(n int, overlap bool) *Accumulator {
+		w := NewAccumulator()
 		for i := range n {
 			b := 50
 			if overlap {
@@ -348,8 +348,8 @@ func TestOneConnectionIsSeen(t *testing.T) {
 }
 
 func TestFailuresThatChangeKindAreSeen(t *testing.T) {
-	log := func(kinds ...spans.Failure) *Watch {
-		w := NewWatch()
+	log := func(kinds ...spans.Failure) *Accumulator {
+		w := NewAccumulator()
 		for i, k := range kinds {
 			w.AddTrace(traceOf(i+1, testSpan{id: 1, start: i * 1000, end: i*1000 + 10, hop: "a", outcome: failed, failure: k}))
 		}

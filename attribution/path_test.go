@@ -147,7 +147,7 @@ func TestADeepChainThatIsCutAtOneWallBlamesTheDeepest(t *testing.T) {
 		list = append(list, testSpan{id: i + 1, parent: i, start: start, end: end, hop: hop, outcome: cut})
 		log = append(log, testLine{chain: "c", hop: hop, start: start, end: end, outcome: cut, by: spans.Own})
 	}
-	for name, w := range map[string]*Watch{"spans": watchOf(list...), "lines": logOf(t, log...)} {
+	for name, w := range map[string]*Accumulator{"spans": watchOf(list...), "lines": logOf(t, log...)} {
 		if got := fate(w); got != "1 cut, fails by l 1, cut l 1" {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -12,7 +12,7 @@ import (
 // another.
 type stretch struct {
 	blocks records.Blocks
-	parts  []int32 // nil: the numbers are those of the watch
+	parts  []int32 // nil: the numbers are those of the accumulator
 }
 
 // trip is what is kept of one trace. Its end-to-end time is not written: the
@@ -40,7 +40,7 @@ const (
 
 // keep writes the times of the path just walked as a record, and returns their
 // sum.
-func (w *Watch) keep(group uint16, fails bool) int64 {
+func (w *Accumulator) keep(group uint16, fails bool) int64 {
 	p := &w.path
 	head := p.head()
 	if fails {
@@ -76,13 +76,13 @@ func (p *path) head() byte {
 }
 
 // each calls visit with every trip; what it gets is good until it returns.
-func (w *Watch) each(visit func(*trip)) {
+func (w *Accumulator) each(visit func(*trip)) {
 	w.sideBySide(1, func(int) func(*trip) { return visit })
 }
 
 // sideBySide is each on n goroutines, which take one block after the other;
 // visitor makes what each of them calls.
-func (w *Watch) sideBySide(n int, visitor func(i int) func(*trip)) {
+func (w *Accumulator) sideBySide(n int, visitor func(i int) func(*trip)) {
 	blocks := w.written()
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -105,7 +105,7 @@ type written struct {
 }
 
 // written lists all blocks.
-func (w *Watch) written() (list []written) {
+func (w *Accumulator) written() (list []written) {
 	for _, s := range w.trips {
 		for _, block := range s.blocks {
 			list = append(list, written{block, s.parts})
@@ -115,7 +115,7 @@ func (w *Watch) written() (list []written) {
 }
 
 // readers is how many goroutines are worth while, of at most jobs.
-func (w *Watch) readers(jobs int) int { return max(1, min(jobs, len(w.written()))) }
+func (w *Accumulator) readers(jobs int) int { return max(1, min(jobs, len(w.written()))) }
 
 func (t *trip) visitAll(b written, visit func(*trip)) {
 	for rest := b.block; len(rest) > 0; {

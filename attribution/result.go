@@ -113,7 +113,7 @@ type OutcomeCount struct {
 }
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
-func (w *Watch) Result(q Query) Result {
+func (w *Accumulator) Result(q Query) Result {
 	w.flush()
 	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
 	for i, o := range Outcomes {
@@ -133,7 +133,7 @@ func (w *Watch) Result(q Query) Result {
 }
 
 // basis is that of most traces, of as many the first.
-func (w *Watch) basis() Basis {
+func (w *Accumulator) basis() Basis {
 	best := 0
 	for i, n := range w.counts.measured {
 		if n > w.counts.measured[best] {
@@ -147,7 +147,7 @@ func (w *Watch) basis() Basis {
 }
 
 // failuresOf says where failures sit, by the names of hops.
-func (w *Watch) failuresOf(confidence quantile.P) Failures {
+func (w *Accumulator) failuresOf(confidence quantile.P) Failures {
 	var f Failures
 	f.N, f.ByHop = w.byName(w.failures)
 	f.Verdict = placeOf(f.N, f.ByHop, confidence)
@@ -156,7 +156,7 @@ func (w *Watch) failuresOf(confidence quantile.P) Failures {
 	return f
 }
 
-func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
+func (w *Accumulator) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 	names := map[string]uint64{}
 	for hop, count := range counts {
 		names[w.table.hops()[hop].Name] += count
@@ -170,7 +170,7 @@ func (w *Watch) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
 }
 
 // hopsOf lists all hops of the traces and chains, also those without any time.
-func (w *Watch) hopsOf(s *split, q Query) []Hop {
+func (w *Accumulator) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
 	for i := range w.table.hops() {
 		h := Hop{

@@ -70,7 +70,7 @@ var (
 
 // split goes through all traces once: it adds up the times of each side, and
 // takes the p99 of each hop.
-func (w *Watch) split(q Query, r *Result) *split {
+func (w *Accumulator) split(q Query, r *Result) *split {
 	r.EndToEnd = quantile.Summarize(quantile.Union{&w.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
 	var from, to int64
 	if v := r.EndToEnd.Quantiles; v != nil {

@@ -18,7 +18,7 @@ const mostPairs = 3
 
 // noteUnsure counts attempts that lie in another one although the times do not
 // tell which of the two called the other.
-func (w *Watch) noteUnsure(outer, inner *spans.Attempt) {
+func (w *Accumulator) noteUnsure(outer, inner *spans.Attempt) {
 	if unsure(outer, inner) {
 		w.unsure[hopPair{w.hopOf(outer), w.hopOf(inner)}]++
 	}
@@ -34,7 +34,7 @@ func unsure(outer, inner *spans.Attempt) bool {
 	return !outer.GaveUp() && outer.End() < inner.End() && !wellBefore(outer.Start, inner.Start)
 }
 
-func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
+func (w *Accumulator) mergeUnsure(o *Accumulator, hops []int32) {
 	for pair, n := range o.unsure {
 		w.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
 	}
@@ -42,7 +42,7 @@ func (w *Watch) mergeUnsure(o *Watch, hops []int32) {
 
 // unsurePairs lists the pairs that are unsure in at least one of a hundred chains,
 // by names, whichever was taken for the caller; the most first.
-func (w *Watch) unsurePairs() []HopCount {
+func (w *Accumulator) unsurePairs() []HopCount {
 	counts := map[string]uint64{}
 	for pair, n := range w.unsure {
 		names := []string{w.table.hops()[pair.outer].String(), w.table.hops()[pair.inner].String()}
@@ -60,7 +60,7 @@ func (w *Watch) unsurePairs() []HopCount {
 }
 
 // unsureNesting names the pairs of which it is not known who called whom.
-func (w *Watch) unsureNesting() []note.Warning {
+func (w *Accumulator) unsureNesting() []note.Warning {
 	pairs := w.unsurePairs()
 	if len(pairs) == 0 {
 		return nil

@@ -130,7 +130,7 @@ func shareText(h Hop, confidence quantile.P) string {
 }
 
 // warnings say what the figures do not cover.
-func (w *Watch) warnings(q Query) []note.Warning {
+func (w *Accumulator) warnings(q Query) []note.Warning {
 	var list []note.Warning
 	add := func(code, format string, args ...any) {
 		list = append(list, note.Warning{Code: code, Text: fmt.Sprintf(format, args...)})

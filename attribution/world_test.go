@@ -92,8 +92,8 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 }
 
 // watchOf looks at the spans of one trace.
-func watchOf(list ...testSpan) *Watch {
-	w := NewWatch()
+func watchOf(list ...testSpan) *Accumulator {
+	w := NewAccumulator()
 	w.AddTrace(traceOf(1, list...))
 	return w
 }
@@ -144,12 +144,12 @@ func batchOf(list ...testLine) *spans.Batch {
 type testLog struct {
 	testing.TB
 	store   *spans.ChainStore
-	watches []*Watch
+	accumulators []*Accumulator
 }
 
-func newLog(t testing.TB, c spans.ChainConfig, watches ...*Watch) *testLog {
-	c.Keep, c.Workers = max(c.Keep, spans.KeepAll), len(watches)
-	return &testLog{t, spans.NewChainStore(c), watches}
+func newLog(t testing.TB, c spans.ChainConfig, accumulators ...*Accumulator) *testLog {
+	c.Keep, c.Workers = max(c.Keep, spans.KeepAll), len(accumulators)
+	return &testLog{t, spans.NewChainStore(c), accumulators}
 }
 
 // add lets worker i read lines.
@@ -157,7 +157,7 @@ func (l *testLog) add(i int, list ...testLine) {
 	l.Helper()
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
-		if err := errors.Join(l.watches[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
+		if err := errors.Join(l.accumulators[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
 			l.Fatal(err)
 		}
 		b.Release()
@@ -167,8 +167,8 @@ func (l *testLog) add(i int, list ...testLine) {
 // chains looks at all chains.
 func (l *testLog) chains() {
 	l.Helper()
-	err := l.store.Each(l.Context(), len(l.watches), func(i int, c *spans.Chain) error {
-		l.watches[i].AddChain(c)
+	err := l.store.Each(l.Context(), len(l.accumulators), func(i int, c *spans.Chain) error {
+		l.accumulators[i].AddChain(c)
 		return nil
 	})
 	if err := errors.Join(err, l.store.Close()); err != nil {
@@ -177,19 +177,19 @@ func (l *testLog) chains() {
 }
 
 // merged looks at all chains and returns what all workers saw.
-func (l *testLog) merged() *Watch {
+func (l *testLog) merged() *Accumulator {
 	l.Helper()
 	l.chains()
-	for _, w := range l.watches[1:] {
-		l.watches[0].Merge(w)
+	for _, w := range l.accumulators[1:] {
+		l.accumulators[0].Merge(w)
 	}
-	return l.watches[0]
+	return l.accumulators[0]
 }
 
 // logOf looks at the lines of a hop log.
-func logOf(t testing.TB, list ...testLine) *Watch {
+func logOf(t testing.TB, list ...testLine) *Accumulator {
 	t.Helper()
-	l := newLog(t, spans.ChainConfig{}, NewWatch())
+	l := newLog(t, spans.ChainConfig{}, NewAccumulator())
 	l.add(0, list...)
 	return l.merged()
 }
@@ -201,7 +201,7 @@ var usual = Query{
 
 // times writes what the hops have on the paths of all traces together, in µs,
 // sorted by name; * where a cut ended some of it.
-func times(w *Watch) string {
+func times(w *Accumulator) string {
 	sums, cuts := map[string]int64{}, map[string]bool{}
 	w.each(func(t *trip) {
 		for _, e := range t.entries {
@@ -225,7 +225,7 @@ func times(w *Watch) string {
 }
 
 // fate writes how traces ended and who is blamed for it.
-func fate(w *Watch) string {
+func fate(w *Accumulator) string {
 	r := w.Result(usual)
 	var s []string
 	for _, o := range r.Outcomes {

@@ -68,8 +68,8 @@ func (c *Call) InRow(p quantile.P) uint32 {
 	return 1
 }
 
-// Graph returns who calls what. Its samples are the watch's.
-func (w *Watch) Graph() *Graph {
+// Graph returns who calls what. Its samples are the accumulator's.
+func (w *Accumulator) Graph() *Graph {
 	w.flush()
 	g := &Graph{Requests: w.requests, Calls: w.calls, Untimed: w.untimed, Window: w.window}
 	for i := range w.nodes {
@@ -81,7 +81,7 @@ func (w *Watch) Graph() *Graph {
 	return g
 }
 
-func (w *Watch) node(i int32) Node {
+func (w *Accumulator) node(i int32) Node {
 	n := &w.nodes[i]
 	out := Node{Hop: w.hops.Hop(i), Entries: n.entries, Makers: n.makers, Own: n.own.sample, Whole: n.whole.sample, Served: n.served}
 	edges := slices.Clone(n.edges)

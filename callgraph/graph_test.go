@@ -91,7 +91,7 @@ root (1) -> call a 1×1; own 70`},
 call a (0) -> call b 1×1; own 
 root (1) -> call a 1×1; own 70`},
 	} {
-		w := NewWatch(Config{})
+		w := NewAccumulator(Config{})
 		w.AddTrace(traceOf(1, c.spans...))
 		if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), describe(w.Graph())); d != "" {
 			t.Errorf("%s: %s", c.name, d)
@@ -126,7 +126,7 @@ request (1) -> a 1×1, b 1×1, c 1×2, d 1×1; own `},
 request (1) -> orders 1×1; own 0
 orders (0) -> stock 1×1; own `},
 	} {
-		w := NewWatch(Config{})
+		w := NewAccumulator(Config{})
 		w.AddChain(chainOf(c.lines...))
 		if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), describe(w.Graph())); d != "" {
 			t.Errorf("%s: %s", c.name, d)
@@ -135,7 +135,7 @@ orders (0) -> stock 1×1; own `},
 }
 
 func TestInRowIsTheNearestRankOfTheCallers(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewAccumulator(Config{})
 	for i := range 10 {
 		list := []testSpan{{id: 1, end: 1000, hop: "root"}}
 		for k := range i + 1 {
@@ -155,10 +155,10 @@ func TestInRowIsTheNearestRankOfTheCallers(t *testing.T) {
 	}
 }
 
-// A split over watches and the order of traces change nothing.
+// A split over accumulators and the order of traces change nothing.
 func TestGraphDoesNotDependOnWhoSawWhat(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	one, parts := NewWatch(Config{}), []*Watch{NewWatch(Config{}), NewWatch(Config{Memory: 1, TempDir: t.TempDir()}), NewWatch(Config{})}
+	one, parts := NewAccumulator(Config{}), []*Accumulator{NewAccumulator(Config{}), NewAccumulator(Config{Memory: 1, TempDir: t.TempDir()}), NewAccumulator(Config{})}
 	for i := range 300 {
 		tr := randomTrace(r, i)
 		one.AddTrace(tr)
@@ -209,7 +209,7 @@ func randomChain(r *rand.Rand, n int) *spans.Chain {
 }
 
 func TestWindowIsFromTheFirstStartToTheLast(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewAccumulator(Config{})
 	if w.window.Length() != 0 {
 		t.Error("an empty window has a length")
 	}
@@ -227,7 +227,7 @@ func TestWindowIsFromTheFirstStartToTheLast(t *testing.T) {
 // Own work is never below nothing nor above all that its hop took.
 func TestOwnWorkIsWithinTheWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
-	w, whole := NewWatch(Config{}), map[string]int64{}
+	w, whole := NewAccumulator(Config{}), map[string]int64{}
 	for i := range 2000 {
 		tr := randomTrace(r, i)
 		for k := range tr.Spans {
@@ -287,7 +287,7 @@ func slowGroups(n *node) (all [][]int) {
 // Calls of which each caller makes one or the other take as long as the longest; one
 // caller that makes both in a row is enough to add them up.
 func TestCallsMadeInsteadOfEachOther(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewAccumulator(Config{})
 	chain := func(hops ...string) {
 		var list []testLine
 		for i, h := range hops {
@@ -325,7 +325,7 @@ func TestACallerOfManyHops(t *testing.T) {
 // of their own each, are looked at in no more than a moment.
 func TestCallsOfManyHops(t *testing.T) {
 	const hops = 3000
-	w, alone := NewWatch(Config{}), NewWatch(Config{})
+	w, alone := NewAccumulator(Config{}), NewAccumulator(Config{})
 	list := []testLine{}
 	for i := range hops {
 		list = append(list, testLine{hop: fmt.Sprint("many", i), start: i, end: 2 * hops})

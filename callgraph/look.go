@@ -8,7 +8,7 @@ import (
 
 // attempt is an attempt among those of its request, which stand by their starts.
 type attempt struct {
-	spans.Attempt       // Hop is a number of the watch
+	spans.Attempt       // Hop is a number of the accumulator
 	call          bool  // somebody calls it; else a request begins here
 	first         int32 // the first attempt of its call, itself for one; -1: not known
 	until         int64 // of a first attempt: the end of its call
@@ -68,7 +68,7 @@ func (l *lists) add(parent, i int32) {
 }
 
 // AddChain looks at a chain of a hop log, all of whose attempts are there.
-func (w *Watch) AddChain(c *spans.Chain) {
+func (w *Accumulator) AddChain(c *spans.Chain) {
 	if len(c.Attempts) == 0 || c.TooLong() {
 		return
 	}
@@ -89,7 +89,7 @@ func (w *Watch) AddChain(c *spans.Chain) {
 }
 
 // hang lists what lies under what.
-func (w *Watch) hang(as []attempt) {
+func (w *Accumulator) hang(as []attempt) {
 	w.room.children.reset(len(as))
 	for i := range as {
 		w.room.children.add(as[i].Parent, int32(i))
@@ -98,7 +98,7 @@ func (w *Watch) hang(as []attempt) {
 
 // findRetries takes an attempt for a retry of the latest one of its hop and caller
 // that gave up before it and has no retry yet.
-func (w *Watch) findRetries(as []attempt) {
+func (w *Accumulator) findRetries(as []attempt) {
 	for i := range as {
 		if !as[i].GaveUp() {
 			continue
@@ -114,7 +114,7 @@ func (w *Watch) findRetries(as []attempt) {
 
 // retryOf returns the first attempt of the same hop and caller that starts when
 // attempt i has ended and retries no other, -1 if there is none.
-func (w *Watch) retryOf(as []attempt, i int32) int32 {
+func (w *Accumulator) retryOf(as []attempt, i int32) int32 {
 	for k := w.room.children.next[i]; k >= 0; k = w.room.children.next[k] {
 		if as[k].Hop == as[i].Hop && as[k].first == k && as[k].Start >= as[i].End()-spans.RetryOverlap {
 			return k
@@ -124,7 +124,7 @@ func (w *Watch) retryOf(as []attempt, i int32) int32 {
 }
 
 // look counts the calls of a request whose attempts have times.
-func (w *Watch) look(as []attempt) {
+func (w *Accumulator) look(as []attempt) {
 	w.requests++
 	l := &w.room.children
 	for i := range as {
@@ -150,7 +150,7 @@ func (w *Watch) look(as []attempt) {
 
 // lookAtTop counts the calls that nobody is seen to make, as those of whoever
 // began the request.
-func (w *Watch) lookAtTop(as []attempt) {
+func (w *Accumulator) lookAtTop(as []attempt) {
 	top := int32(-1)
 	for i := w.room.children.first[0]; i >= 0; i = w.room.children.next[i] {
 		if as[i].call {
@@ -177,7 +177,7 @@ func (w *Watch) lookAtTop(as []attempt) {
 }
 
 // covered is how much of a window calls cover, in ns; i is the first of them.
-func (w *Watch) covered(as []attempt, i int32, from, to int64) int64 {
+func (w *Accumulator) covered(as []attempt, i int32, from, to int64) int64 {
 	sum, end := int64(0), from
 	for ; i >= 0; i = w.room.children.next[i] {
 		a := &as[i]
@@ -191,7 +191,7 @@ func (w *Watch) covered(as []attempt, i int32, from, to int64) int64 {
 }
 
 // countCalls enters the calls in a list, which are of one caller.
-func (w *Watch) countCalls(n *node, as []attempt, i int32) {
+func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 	r := &w.room
 	if r.children.next[i] < 0 { // as most have it
 		if a := &as[i]; a.call && a.first == i {
@@ -224,7 +224,7 @@ func (w *Watch) countCalls(n *node, as []attempt, i int32) {
 
 // countOne enters a call after those that started before it. As many as fit into
 // a row is found by taking, of two that overlap, the one that ends first.
-func (w *Watch) countOne(as []attempt, i int32) {
+func (w *Accumulator) countOne(as []attempt, i int32) {
 	r, a := &w.room, &as[i]
 	t := &r.tally[a.Hop]
 	switch {
@@ -243,7 +243,7 @@ func (w *Watch) countOne(as []attempt, i int32) {
 const mostRunning = 64
 
 // noteRunning notes which hops are called while this one is.
-func (w *Watch) noteRunning(as []attempt, i int32) {
+func (w *Accumulator) noteRunning(as []attempt, i int32) {
 	r, kept := &w.room, w.room.running[:0]
 	for _, k := range r.running {
 		if as[k].until <= as[i].Start {
@@ -284,7 +284,7 @@ func (r *room) noted(p pair) bool {
 
 // lookUntimed counts a chain without times, as calls in a row: each that completed
 // is one, as a retry comes after one that did not.
-func (w *Watch) lookUntimed(as []attempt) {
+func (w *Accumulator) lookUntimed(as []attempt) {
 	w.requests++
 	w.untimed++
 	w.nodes[request].entries++

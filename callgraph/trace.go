@@ -7,7 +7,7 @@ import (
 )
 
 // AddTrace looks at a whole trace whose retries and cuts are marked.
-func (w *Watch) AddTrace(t *spans.Trace) {
+func (w *Accumulator) AddTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		if t.Spans[i].Flags.Has(spans.HasStart) {
 			w.window.see(t.Spans[i].Start)
@@ -39,7 +39,7 @@ func begins(t *spans.Trace, i int32) bool { return t.Parents[i] < 0 || !t.HoldsU
 
 // findOwners notes for each span the nearest one at or above it that is a call or
 // begins a request. What does not lie in time is passed over.
-func (w *Watch) findOwners(t *spans.Trace) {
+func (w *Accumulator) findOwners(t *spans.Trace) {
 	w.room.owners = append(w.room.owners[:0], make([]int32, len(t.Spans))...)
 	for _, i := range t.TopDown() {
 		s := &t.Spans[i]
@@ -56,7 +56,7 @@ func (w *Watch) findOwners(t *spans.Trace) {
 
 // reduce makes attempts of the spans that are owners. The owners of all spans are
 // attempts from then on.
-func (w *Watch) reduce(t *spans.Trace) {
+func (w *Accumulator) reduce(t *spans.Trace) {
 	r := &w.room
 	r.attempts, r.places = r.attempts[:0], r.places[:0]
 	for i := range t.Spans {
@@ -74,7 +74,7 @@ func (w *Watch) reduce(t *spans.Trace) {
 }
 
 // attemptOf makes an attempt of a span; its parent and its call are spans yet.
-func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
+func (w *Accumulator) attemptOf(t *spans.Trace, i int32) attempt {
 	s := &t.Spans[i]
 	a := attempt{
 		Attempt: spans.Attempt{Start: s.Start, Duration: s.Duration, Hop: w.hopAt(t.Hops, s.Hop), Parent: -1, Outcome: s.Outcome, Timed: true},
@@ -88,7 +88,7 @@ func (w *Watch) attemptOf(t *spans.Trace, i int32) attempt {
 
 // firstOf returns the first attempt of the call that an owner tries, -1 where that is
 // not known. Those before it in the list know theirs.
-func (w *Watch) firstOf(t *spans.Trace, i int32) int32 {
+func (w *Accumulator) firstOf(t *spans.Trace, i int32) int32 {
 	k, as := i, w.room.attempts
 	for t.Spans[k].Retry() {
 		switch before := t.RetryOf[k]; {
@@ -105,7 +105,7 @@ func (w *Watch) firstOf(t *spans.Trace, i int32) int32 {
 
 // place turns the spans in parents and calls into attempts. Calls end with their
 // last attempt.
-func (w *Watch) place() {
+func (w *Accumulator) place() {
 	as := w.room.attempts
 	for i := range as {
 		a := &as[i]
@@ -125,7 +125,7 @@ func (w *Watch) place() {
 
 // serve notes what the server of a cut call worked itself, where it came to a good
 // end. A call with several servers is left out.
-func (w *Watch) serve(t *spans.Trace) {
+func (w *Accumulator) serve(t *spans.Trace) {
 	as := w.room.attempts
 	if !slices.ContainsFunc(as, func(a attempt) bool { return a.Outcome == spans.Truncated }) {
 		return

@@ -60,7 +60,7 @@ func BenchmarkAdd(b *testing.B) {
 			list := requests(5000, share)
 			b.ReportAllocs()
 			for b.Loop() {
-				w := NewWatch(Config{Tolerance: ms, Limit: 10})
+				w := NewAccumulator(Config{Tolerance: ms, Limit: 10})
 				for _, t := range list {
 					w.AddTrace(t)
 				}
@@ -70,25 +70,25 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge joins and reads watches that have seen thousands of traces.
+// BenchmarkMerge joins and reads accumulators that have seen thousands of traces.
 func BenchmarkMerge(b *testing.B) {
 	list := requests(5000, .2)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		var watches []*Watch
+		var accumulators []*Accumulator
 		for range 4 {
-			w := NewWatch(Config{Tolerance: ms, Limit: 10})
+			w := NewAccumulator(Config{Tolerance: ms, Limit: 10})
 			for _, t := range list {
 				w.AddTrace(t)
 			}
-			watches = append(watches, w)
+			accumulators = append(accumulators, w)
 		}
 		b.StartTimer()
-		for _, o := range watches[1:] {
-			watches[0].Merge(o)
+		for _, o := range accumulators[1:] {
+			accumulators[0].Merge(o)
 		}
-		watches[0].Result(Query{Quantiles: median, Wall: func(spans.Hop) (int64, bool) { return 100 * ms, true }})
+		accumulators[0].Result(Query{Quantiles: median, Wall: func(spans.Hop) (int64, bool) { return 100 * ms, true }})
 	}
 }
 
@@ -96,7 +96,7 @@ func BenchmarkMerge(b *testing.B) {
 // page or a run of a sample now and then, far less than one a trace.
 func TestAddAllocatesNothingPerSpan(t *testing.T) {
 	trace := requests(1, 0)[0]
-	w := NewWatch(Config{Tolerance: ms, Limit: 10})
+	w := NewAccumulator(Config{Tolerance: ms, Limit: 10})
 	if n := testing.AllocsPerRun(2000, func() { w.AddTrace(trace) }); n > 0 {
 		t.Errorf("%v allocations a trace", n)
 	}
@@ -151,7 +151,7 @@ func TestGreatTraces(t *testing.T) {
 				list[i].Flags = timed
 			}
 			trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, c.hops, nil)
-			w := NewWatch(Config{Tolerance: ms, Limit: 10})
+			w := NewAccumulator(Config{Tolerance: ms, Limit: 10})
 			w.AddTrace(trace)
 			r := w.Result(Query{Quantiles: median, Wall: func(spans.Hop) (int64, bool) { return ms, true }})
 			if n := int(r.Orphaned); n < c.orphaned || c.orphaned != 1 && n > c.orphaned {

@@ -26,7 +26,7 @@ func (p path) renamed(to func(ref) ref) path {
 }
 
 // spentOn returns, for each caller of a path, what it had spent before the call.
-func (w *Watch) spentOn(p path) []quantile.Sample {
+func (w *Accumulator) spentOn(p path) []quantile.Sample {
 	spent := w.paths[p]
 	if spent == nil {
 		spent = make([]quantile.Sample, p.depth)
@@ -50,7 +50,7 @@ func (o *Order) add(p Order) {
 	o.InnerFirst += p.InnerFirst
 }
 
-func (w *Watch) order(key hopPair) *Order {
+func (w *Accumulator) order(key hopPair) *Order {
 	o := w.orders[key]
 	if o == nil {
 		o = &Order{}
@@ -65,7 +65,7 @@ func isCall(k spans.Kind) bool { return k == spans.Client || k == spans.NoKind }
 
 // call looks at a span as a call inside other calls. Spans come after their
 // parents, so what is known of the callers is there.
-func (w *Watch) call(t *spans.Trace, i int32) {
+func (w *Accumulator) call(t *spans.Trace, i int32) {
 	w.findCallers(t, i)
 	one := &t.Spans[i]
 	if one.Outcome == spans.Truncated {
@@ -87,7 +87,7 @@ func (w *Watch) call(t *spans.Trace, i int32) {
 }
 
 // findCallers notes the nearest call above a span, and the nearest that was cut.
-func (w *Watch) findCallers(t *spans.Trace, i int32) {
+func (w *Accumulator) findCallers(t *spans.Trace, i int32) {
 	w.caller[i], w.cutAt[i] = -1, -1
 	p := t.Parents[i]
 	if p < 0 || !t.Waits(i) {
@@ -104,7 +104,7 @@ func (w *Watch) findCallers(t *spans.Trace, i int32) {
 }
 
 // elapsed notes what the callers of a call had spent before it.
-func (w *Watch) elapsed(t *spans.Trace, i int32) {
+func (w *Accumulator) elapsed(t *spans.Trace, i int32) {
 	p := path{hop: w.hop(t, i)}
 	var spent [levels]int64
 	for outer := w.caller[i]; outer >= 0 && p.depth < levels; outer = w.caller[outer] {
@@ -134,7 +134,7 @@ func between(outer, inner *spans.Span) int64 {
 const together = 50
 
 // cutOrder compares a call that was cut with the nearest such call above it.
-func (w *Watch) cutOrder(t *spans.Trace, i int32) {
+func (w *Accumulator) cutOrder(t *spans.Trace, i int32) {
 	if w.cutAt[i] < 0 {
 		return
 	}

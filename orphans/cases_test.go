@@ -53,7 +53,7 @@ func TestWorstCases(t *testing.T) {
 		for range 20 {
 			// Each case in a trace of its own; all traces have one name.
 			all := manyCases()
-			w := NewWatch(c.config)
+			w := NewAccumulator(c.config)
 			for _, i := range r.Perm(len(all) - 1) {
 				w.AddTrace(traceOf(1, all[0], all[i+1]))
 			}

@@ -36,13 +36,13 @@ func anyTrace(t *rapid.T) []testSpan {
 	return list
 }
 
-// all is everything that a watch tells.
+// all is everything that an accumulator tells.
 type all struct {
 	Result Result
 	Server [][]ServerSide
 }
 
-func allOf(w *Watch) all {
+func allOf(w *Accumulator) all {
 	ps := []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.99")}
 	a := all{Result: w.Result(Query{Quantiles: ps, Wall: wallsOf(map[string]int{"a/x": 60, "b/x": 50, "c/z": 50})})}
 	for _, name := range []string{"a/x", "a/y", "b/x", "c/z"} {
@@ -57,13 +57,13 @@ func TestResultsDoNotDependOnTheSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		traces := rapid.SliceOfN(rapid.Custom(anyTrace), 1, 12).Draw(t, "traces")
 		config := Config{Tolerance: ms, Limit: rapid.IntRange(0, 9).Draw(t, "limit"), ByOverrun: rapid.Bool().Draw(t, "by overrun")}
-		whole := NewWatch(config)
+		whole := NewAccumulator(config)
 		for n, list := range traces {
 			whole.AddTrace(traceOf(n+1, list...))
 		}
-		parts := make([]*Watch, rapid.IntRange(1, 4).Draw(t, "watches"))
+		parts := make([]*Accumulator, rapid.IntRange(1, 4).Draw(t, "accumulators"))
 		for i := range parts {
-			parts[i] = NewWatch(config)
+			parts[i] = NewAccumulator(config)
 		}
 		for _, n := range rapid.Permutation(seq(len(traces))).Draw(t, "order") {
 			// The spans in another order give other tables of hops and hosts.
@@ -73,7 +73,7 @@ func TestResultsDoNotDependOnTheSplit(t *testing.T) {
 			}
 			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "to")].AddTrace(traceOf(n+1, list...))
 		}
-		into := NewWatch(config)
+		into := NewAccumulator(config)
 		for _, i := range rapid.Permutation(seq(len(parts))).Draw(t, "merged") {
 			into.Merge(parts[i])
 		}
@@ -114,7 +114,7 @@ func TestTablesOfHops(t *testing.T) {
 	table = append(table, spans.Hop{Name: "a", Kind: client}, spans.Hop{Name: "b", Kind: server})
 	other := []spans.Hop{{Name: "x", Kind: client}, {Name: "b", Kind: server}}
 	grown := append(table, spans.Hop{Name: "c", Kind: server})
-	w := NewWatch(usual)
+	w := NewAccumulator(usual)
 	for _, c := range []struct {
 		hops  []spans.Hop
 		child int32

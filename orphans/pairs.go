@@ -41,7 +41,7 @@ func (p *pair) merge(o *pair) {
 	p.work.Merge(&o.work)
 }
 
-func (w *Watch) pair(key hopPair) *pair {
+func (w *Accumulator) pair(key hopPair) *pair {
 	p := w.pairs[key]
 	if p == nil {
 		p = &pair{}
@@ -66,7 +66,7 @@ func (c *calls) merge(o *calls) {
 	c.overheads.Merge(&o.overheads)
 }
 
-func (w *Watch) callsOf(hop ref) *calls {
+func (w *Accumulator) callsOf(hop ref) *calls {
 	c := w.calls[hop]
 	if c == nil {
 		c = &calls{}
@@ -76,7 +76,7 @@ func (w *Watch) callsOf(hop ref) *calls {
 }
 
 // cut looks at the children of a span that was cut.
-func (w *Watch) cut(t *spans.Trace, p int32) {
+func (w *Accumulator) cut(t *spans.Trace, p int32) {
 	parent := &t.Spans[p]
 	c := w.callsOf(w.hop(t, p))
 	c.cut++
@@ -96,7 +96,7 @@ func (w *Watch) cut(t *spans.Trace, p int32) {
 
 // cutCallee looks at what one callee did when its call was cut. A call that was
 // cut from below had its answer: it did not leave.
-func (w *Watch) cutCallee(t *spans.Trace, p, c int32) {
+func (w *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
 	parent, child := &t.Spans[p], &t.Spans[c]
 	pair := w.pair(hopPair{w.hop(t, p), w.hop(t, c)})
 	pair.withChild++
@@ -111,7 +111,7 @@ func (w *Watch) cutCallee(t *spans.Trace, p, c int32) {
 
 // findCallees lists, for each hop that a call reached, the child that ended last;
 // one whose end is not known only where there is no other.
-func (w *Watch) findCallees(t *spans.Trace, p int32) {
+func (w *Accumulator) findCallees(t *spans.Trace, p int32) {
 	w.callees = w.callees[:0]
 	for len(w.latest) < len(t.Hops) {
 		w.latest = append(w.latest, 0)

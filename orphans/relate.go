@@ -11,7 +11,7 @@ import (
 const none = math.MaxInt64
 
 // prepare makes room for the spans of one trace.
-func (w *Watch) prepare(n int) {
+func (w *Accumulator) prepare(n int) {
 	if cap(w.bound) < n {
 		w.bound, w.rootEnd = make([]int64, n), make([]int64, n)
 		w.caller, w.cutAt = make([]int32, n), make([]int32, n)
@@ -24,7 +24,7 @@ func (w *Watch) prepare(n int) {
 // span where it is the topmost one that began after that. Neither a root without
 // an end nor a span whose parent is missing says when that was, and a tie that
 // does not wait leads out of the request.
-func (w *Watch) place(t *spans.Trace, i int32, root bool) {
+func (w *Accumulator) place(t *spans.Trace, i int32, root bool) {
 	one, p := &t.Spans[i], t.Parents[i]
 	w.bound[i], w.rootEnd[i] = none, none
 	switch {
@@ -48,7 +48,7 @@ func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 func kindOf(t *spans.Trace, i int32) spans.Kind { return t.Hops[t.Spans[i].Hop].Kind }
 
 // relate says how a span's end relates to its parent's.
-func (w *Watch) relate(t *spans.Trace, c int32) {
+func (w *Accumulator) relate(t *spans.Trace, c int32) {
 	p := t.Parents[c]
 	if p < 0 {
 		return
@@ -90,7 +90,7 @@ func after(a, b int64) int64 {
 }
 
 // orphan counts a child that ran on after a parent that gave up.
-func (w *Watch) orphan(t *spans.Trace, p, c int32, over int64) {
+func (w *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	wasted := min(over, child.Duration)
 	w.counts.Orphaned++
@@ -110,7 +110,7 @@ func (w *Watch) orphan(t *spans.Trace, p, c int32, over int64) {
 // skewOf learns how far the clocks of two services are apart from children that
 // would fit into a parent that did not give up, and yet reach out of it. Where
 // one clock timed both it learns nothing.
-func (w *Watch) skewOf(t *spans.Trace, p, c int32, over int64) {
+func (w *Accumulator) skewOf(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	if parent.GaveUp() || child.Duration > parent.Duration || !t.Waits(c) || oneHost(hostOf(t, p), hostOf(t, c)) {
 		return

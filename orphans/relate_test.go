@@ -297,10 +297,10 @@ func TestHugeTimesDoNotWrap(t *testing.T) {
 	at := func(id, parent uint64, start, duration int64) spans.Span {
 		return spans.Span{ID: spans.SpanID(id), Parent: spans.SpanID(parent), Start: start, Duration: duration, Outcome: cut, Flags: timed}
 	}
-	w := NewWatch(Config{Tolerance: most, Limit: 3})
-	u := NewWatch(Config{Limit: 3})
+	w := NewAccumulator(Config{Tolerance: most, Limit: 3})
+	u := NewAccumulator(Config{Limit: 3})
 	for range 3 {
-		for _, one := range []*Watch{w, u} {
+		for _, one := range []*Accumulator{w, u} {
 			one.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, []spans.Span{
 				at(1, 0, least, 1), at(2, 1, least, most), at(3, 1, -5, most), at(4, 1, 5, most), at(5, 2, most, most), at(6, 4, least, 0),
 			}, []spans.Hop{{Name: "h", Kind: client}}, nil))

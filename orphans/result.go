@@ -86,7 +86,7 @@ type ServerSide struct {
 	buckets.ServerSide
 }
 
-// Query is what a run asks of its watch.
+// Query is what a run asks of its accumulator.
 type Query struct {
 	Quantiles []quantile.P
 	// Wall returns the timeout of a hop's calls, in ns, where it is known; an
@@ -95,7 +95,7 @@ type Query struct {
 }
 
 // Result returns what was found.
-func (w *Watch) Result(q Query) Result {
+func (w *Accumulator) Result(q Query) Result {
 	r := Result{Counts: w.counts, Tolerance: w.config.Tolerance}
 	if r.Checkable = w.counts.SpansWithParent+w.counts.MissingParents > 0; !r.Checkable {
 		r.Reason = "no parent ids"
@@ -113,7 +113,7 @@ func (w *Watch) Result(q Query) Result {
 }
 
 // pairsOf lists the pairs with orphans, and the cut calls of clients.
-func (w *Watch) pairsOf(ps []quantile.P) []Pair {
+func (w *Accumulator) pairsOf(ps []quantile.P) []Pair {
 	var list []Pair
 	for key, p := range w.pairs {
 		parent, child := w.hopOf(key.parent), w.hopOf(key.child)
@@ -161,7 +161,7 @@ func verdict(p Pair) Verdict {
 
 // inversions looks for calls that were granted as much as their nearest caller
 // with a known wall had left, or more.
-func (w *Watch) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
+func (w *Accumulator) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
 	if wall == nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (w *Watch) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
 const unknown = -1
 
 // walls asks for each hop's wall once.
-func (w *Watch) walls(wall func(spans.Hop) (int64, bool)) []int64 {
+func (w *Accumulator) walls(wall func(spans.Hop) (int64, bool)) []int64 {
 	list := make([]int64, w.hops.Len())
 	for r, hop := range w.hops.Hops() {
 		list[r] = unknown
@@ -205,7 +205,7 @@ func (w *Watch) walls(wall func(spans.Hop) (int64, bool)) []int64 {
 
 // inverted adds the calls of one pair that came when its caller had no more left
 // than they were granted.
-func (w *Watch) inverted(found map[hopPair]*Inversion, key hopPair, walls []int64, spent *quantile.Sample) {
+func (w *Accumulator) inverted(found map[hopPair]*Inversion, key hopPair, walls []int64, spent *quantile.Sample) {
 	outer, inner := walls[key.parent], walls[key.child]
 	seen := atLeast(spent, outer-inner)
 	if seen == 0 {
@@ -229,7 +229,7 @@ func atLeast(s *quantile.Sample, least int64) (n uint64) {
 	return n
 }
 
-func (w *Watch) cutOrders() []CutOrder {
+func (w *Accumulator) cutOrders() []CutOrder {
 	var list []CutOrder
 	for key, o := range w.orders {
 		list = append(list, CutOrder{w.hopOf(key.parent), w.hopOf(key.child), *o})
@@ -239,7 +239,7 @@ func (w *Watch) cutOrders() []CutOrder {
 }
 
 // items says of the worst cases how sure they are.
-func (w *Watch) items() []Case {
+func (w *Accumulator) items() []Case {
 	items := slices.Clone(w.cases.sort())
 	for i := range items {
 		items[i].Sure, items[i].Evidence = w.sure(&items[i])
@@ -247,7 +247,7 @@ func (w *Watch) items() []Case {
 	return items
 }
 
-func (w *Watch) sure(c *Case) (Sure, string) {
+func (w *Accumulator) sure(c *Case) (Sure, string) {
 	skew := w.skews[inOrder(c.Parent.Hop.Service, c.Child.Hop.Service)]
 	switch {
 	case c.Child.Duration > c.Parent.Duration:
@@ -269,7 +269,7 @@ func (w *Watch) sure(c *Case) (Sure, string) {
 // server in completed calls), in place of each that was cut. Those without a
 // server span count as infinitely long. It returns nil for a hop of which
 // nothing was cut or no cut call has a server span.
-func (w *Watch) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
+func (w *Accumulator) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
 	number, known := w.hops.Find(hop)
 	r := ref(number)
 	if !known || w.calls[r] == nil || w.calls[r].served.N() == 0 {

@@ -136,7 +136,7 @@ type score struct {
 
 func (w *world) score(traces int) score {
 	s := score{sure: map[Sure][2]int{}}
-	watch := NewWatch(Config{Tolerance: ms, Limit: 1 << 20})
+	accumulator := NewAccumulator(Config{Tolerance: ms, Limit: 1 << 20})
 	truth := map[string]Kind{}
 	for range traces {
 		observed := w.play()
@@ -144,10 +144,10 @@ func (w *world) score(traces int) score {
 		for id, kind := range w.truth {
 			truth[trace.Name()+spans.SpanID(id).String()] = kind
 		}
-		watch.AddTrace(trace)
+		accumulator.AddTrace(trace)
 	}
 	s.true = len(truth)
-	for _, item := range watch.Result(Query{}).Items {
+	for _, item := range accumulator.Result(Query{}).Items {
 		kind, right := truth[item.Trace+item.Child.Span]
 		n := s.sure[item.Sure]
 		n[1]++

@@ -20,7 +20,7 @@ type interval struct {
 // unite adds up the time in which any span of an orphaned subtree ran after the
 // giving-up above it. Each moment goes to the hop of the span that started last
 // of those running, the deepest of them, which is the one that did the work.
-func (w *Watch) unite(t *spans.Trace) {
+func (w *Accumulator) unite(t *spans.Trace) {
 	for place, i := range t.TopDown() {
 		one := &t.Spans[i]
 		if w.bound[i] != none && inTime(one) && one.End() > w.bound[i] {
@@ -42,7 +42,7 @@ func (w *Watch) unite(t *spans.Trace) {
 
 // spend gives the time from at until the given moment to the open intervals and
 // returns the moment reached; a gap in which none is open is nobody's.
-func (w *Watch) spend(t *spans.Trace, open *latest, at, until int64) int64 {
+func (w *Accumulator) spend(t *spans.Trace, open *latest, at, until int64) int64 {
 	for at < until && len(*open) > 0 {
 		top := (*open)[0]
 		if top.to <= at {

@@ -97,8 +97,8 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 }
 
 // watchOf looks at the spans of one trace.
-func watchOf(c Config, list ...testSpan) *Watch {
-	w := NewWatch(c)
+func watchOf(c Config, list ...testSpan) *Accumulator {
+	w := NewAccumulator(c)
 	w.AddTrace(traceOf(1, list...))
 	return w
 }

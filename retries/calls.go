@@ -62,7 +62,7 @@ func (t *try) rank() int {
 }
 
 // linkByHop finds for each retry of a chain what it retries. The tries are sorted.
-func (w *Watch) linkByHop() {
+func (w *Accumulator) linkByHop() {
 	for i := range w.tries {
 		w.tries[i].of = -1
 	}
@@ -82,7 +82,7 @@ func (w *Watch) linkByHop() {
 // linkByTime gives each retry the latest attempt that gave up, ended before it and
 // has no retry yet. What has ended waits on a stack, the latest on top. Where all
 // times are whole seconds or milliseconds, before it is up to one of them after.
-func (w *Watch) linkByTime(lo, hi int) {
+func (w *Accumulator) linkByTime(lo, hi int) {
 	grain := max(w.grain(lo, hi), spans.RetryOverlap)
 	ended := w.ended[:0]
 	for i := lo; i < hi; i++ {
@@ -107,7 +107,7 @@ func (w *Watch) linkByTime(lo, hi int) {
 }
 
 // grain is the resolution of the times of some tries, in ns, 0 for fine ones.
-func (w *Watch) grain(lo, hi int) int64 {
+func (w *Accumulator) grain(lo, hi int) int64 {
 	grain := w.tries[lo].ran().Grain()
 	for i := lo + 1; i < hi; i++ {
 		grain = min(grain, w.tries[i].ran().Grain())
@@ -118,7 +118,7 @@ func (w *Watch) grain(lo, hi int) int64 {
 // linkByLength is for attempts without times: a hop with one first attempt that
 // gave up has one call in the chain. Its retries that gave up come before the one
 // that completed; how they follow each other makes no difference to any figure.
-func (w *Watch) linkByLength(lo, hi int) {
+func (w *Accumulator) linkByLength(lo, hi int) {
 	first := int32(-1)
 	for i := lo; i < hi; i++ {
 		if !w.tries[i].retry {
@@ -142,7 +142,7 @@ func (w *Watch) linkByLength(lo, hi int) {
 }
 
 // addCalls looks at the calls among the tries, whose ties are known.
-func (w *Watch) addCalls() {
+func (w *Accumulator) addCalls() {
 	w.next = append(w.next[:0], make([]int32, len(w.tries))...)
 	for i := range w.tries {
 		w.next[i] = -1
@@ -164,7 +164,7 @@ func (w *Watch) addCalls() {
 }
 
 // addCall follows a call from its first attempt, which gave up, to the last.
-func (w *Watch) addCall(first int32) {
+func (w *Accumulator) addCall(first int32) {
 	call := w.call[:0]
 	for i := first; i >= 0; i = w.next[i] {
 		call = append(call, i)
@@ -182,7 +182,7 @@ func (w *Watch) addCall(first int32) {
 }
 
 // addRetried counts a call that was retried.
-func (w *Watch) addRetried(h *hop, call []int32, completed bool) {
+func (w *Accumulator) addRetried(h *hop, call []int32, completed bool) {
 	one := rescued{n: 1}
 	if completed {
 		one.completed = 1
@@ -205,7 +205,7 @@ func (w *Watch) addRetried(h *hop, call []int32, completed bool) {
 
 // addFailing keeps how long a call lasted that no attempt completed, and how much
 // of it its attempts ran.
-func (w *Watch) addFailing(h *hop, call []int32) {
+func (w *Accumulator) addFailing(h *hop, call []int32) {
 	ran, timed := int64(0), true
 	for _, i := range call {
 		ran += min(w.tries[i].duration, math.MaxInt64-ran)

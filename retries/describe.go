@@ -10,7 +10,7 @@ import (
 
 // describer turns what was counted into results.
 type describer struct {
-	w *Watch
+	w *Accumulator
 	q Query
 }
 

@@ -4,12 +4,12 @@ import "github.com/tailscope/tailscope/spans"
 
 // What a line's attempt came to is known only with its chain, and with all marks of
 // its hop: the same rules as in buckets make it a cut. Each that changes is counted
-// anew; a count may go below nothing in one watch, and is right once all are merged.
+// anew; a count may go below nothing in one accumulator, and is right once all are merged.
 
 // judge decides the attempts of a chain: a failure that holds a cut of another hop
 // was cut from below, one of no kind at its timeout by that, and so was an attempt
 // as long as its timeout in a log without marks.
-func (w *Watch) judge() {
+func (w *Accumulator) judge() {
 	for i := range w.tries {
 		t, was := &w.tries[i], w.tries[i]
 		switch {

@@ -100,7 +100,7 @@ func (m *minutes) worst() (at int64, retries, requests uint64) {
 }
 
 // addMoments notes when the retries of a trace or chain began, once a moment.
-func (w *Watch) addMoments() {
+func (w *Accumulator) addMoments() {
 	list := w.begun[:0]
 	for i := range w.tries {
 		if t := &w.tries[i]; t.retry && t.timed && t.start >= 0 {
@@ -132,7 +132,7 @@ type counted struct {
 
 // inStep returns the moments at which retries of many traces began together: in
 // ten milliseconds more than half of those of the second around them.
-func (w *Watch) inStep() []InStep {
+func (w *Accumulator) inStep() []InStep {
 	var list []counted
 	for v, n := range w.moments.All() {
 		list = append(list, counted{v / unit, n})

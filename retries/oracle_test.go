@@ -164,8 +164,8 @@ func order(l testLine) int {
 	return n
 }
 
-// measured is what a watch says of its hops.
-func measured(w *Watch) map[string]tally {
+// measured is what an accumulator says of its hops.
+func measured(w *Accumulator) map[string]tally {
 	all := map[string]tally{}
 	for _, row := range w.Result(usual(nil)).Hops {
 		h := w.table.hops[w.table.number(row.Hop)]
@@ -206,22 +206,22 @@ func TestTheOrderAndTheWorkersChangeNothing(tt *testing.T) {
 		want := logOf(tt, lines...).Result(q)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deal"), 0))
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-		var watches []*Watch
+		var accumulators []*Accumulator
 		for range 1 + r.IntN(4) {
-			watches = append(watches, NewWatch(Config{Limit: 20}))
+			accumulators = append(accumulators, NewAccumulator(Config{Limit: 20}))
 		}
 		// All lines may be kept, or only those that matter here.
-		log := newLog(tt, spans.ChainConfig{Keep: spans.Keep(r.IntN(3))}, watches...)
+		log := newLog(tt, spans.ChainConfig{Keep: spans.Keep(r.IntN(3))}, accumulators...)
 		for part := range slices.Chunk(lines, 1+r.IntN(20)) {
-			log.add(r.IntN(len(watches)), part...)
+			log.add(r.IntN(len(accumulators)), part...)
 		}
 		log.chains()
-		r.Shuffle(len(watches), func(i, j int) { watches[i], watches[j] = watches[j], watches[i] })
-		for _, o := range watches[1:] {
-			watches[0].Merge(o)
+		r.Shuffle(len(accumulators), func(i, j int) { accumulators[i], accumulators[j] = accumulators[j], accumulators[i] })
+		for _, o := range accumulators[1:] {
+			accumulators[0].Merge(o)
 		}
 		for range 2 { // it may be asked for again
-			if d := gocmp.Diff(want, watches[0].Result(q), exactly); d != "" {
+			if d := gocmp.Diff(want, accumulators[0].Result(q), exactly); d != "" {
 				t.Error(d)
 			}
 		}
@@ -270,7 +270,7 @@ func positive(lines []testLine) bool {
 }
 
 // checkSums checks what holds of every result.
-func checkSums(t *testing.T, w *Watch) {
+func checkSums(t *testing.T, w *Accumulator) {
 	t.Helper()
 	r := w.Result(usual(map[string]int{"a": 100}))
 	var calls, attempts uint64
@@ -306,7 +306,7 @@ func FuzzTraces(f *testing.F) {
 		}
 		tr := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a", Kind: spans.Client}, {Name: "b", Kind: spans.Server}, {Name: "c", Kind: spans.Client}, {Name: "d"}}, []string{""})
 		tr.MarkRetries(spans.RetryOptions{})
-		w := NewWatch(Config{Limit: 3})
+		w := NewAccumulator(Config{Limit: 3})
 		w.AddTrace(tr)
 		checkSums(t, w)
 		if n := len(w.Result(usual(nil)).ExecutedTwice); n > 3 {
@@ -328,7 +328,7 @@ func extreme(b byte) int64 {
 
 func TestAddAllocatesNothingWhereAllIsWell(t *testing.T) {
 	trace := traceOf(1, testSpan{id: 1, hop: "a", kind: spans.Server, end: 10}, testSpan{id: 2, parent: 1, hop: "b", kind: spans.Client, end: 8})
-	w := NewWatch(Config{})
+	w := NewAccumulator(Config{})
 	if n := testing.AllocsPerRun(1000, func() { w.AddTrace(trace) }); n > 0 {
 		t.Errorf("%v allocations a trace", n)
 	}

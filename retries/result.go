@@ -168,7 +168,7 @@ type Ratio struct {
 }
 
 // Result returns what retries are worth. It may be asked for again.
-func (w *Watch) Result(q Query) Result {
+func (w *Accumulator) Result(q Query) Result {
 	d := describer{w: w, q: q}
 	r := Result{Confidence: q.Confidence, Traced: w.counts.traces > 0, Amplification: w.amplification(), InStep: w.inStep(), ExecutedTwice: w.cases}
 	r.Ratio.All = Count{w.minutes.allAgain, w.minutes.allRequests}
@@ -232,7 +232,7 @@ func pointers(list []Hop) []*Hop {
 	return all
 }
 
-func (w *Watch) amplification() Amplification {
+func (w *Accumulator) amplification() Amplification {
 	a := Amplification{Possible: w.possible()}
 	if w.counts.traces > 0 {
 		a.ObservedMax = &w.most

@@ -29,7 +29,7 @@ func (c Case) severity() string {
 }
 
 // addServed looks at what the servers made of the calls among the tries.
-func (w *Watch) addServed(t *spans.Trace) {
+func (w *Accumulator) addServed(t *spans.Trace) {
 	for i := range w.tries {
 		first := &w.tries[i]
 		if first.retry || !calls(w.table.hops[first.hop].Kind) {
@@ -47,7 +47,7 @@ func (w *Watch) addServed(t *spans.Trace) {
 
 // addFinished notes whether the server of a cut first attempt came to a good end,
 // and how long after the cut.
-func (w *Watch) addFinished(t *spans.Trace, h *hop, first *try) {
+func (w *Accumulator) addFinished(t *spans.Trace, h *hop, first *try) {
 	end, seen, well := served(t, first.span)
 	if !seen {
 		return
@@ -76,7 +76,7 @@ func served(t *spans.Trace, call int32) (end int64, seen, well bool) {
 }
 
 // addTwice counts the attempts of a retried call whose server came to a good end.
-func (w *Watch) addTwice(t *spans.Trace, h *hop, first int32) {
+func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
 	h.twiceOf++
 	ended, seen := 0, 0
 	for i := first; i >= 0; i = w.next[i] {
@@ -96,7 +96,7 @@ func (w *Watch) addTwice(t *spans.Trace, h *hop, first int32) {
 	}
 }
 
-func (w *Watch) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
+func (w *Accumulator) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
 	c := Case{Hop: h.Hop, Start: first.start, Executions: executions, Write: w.writes(h) || w.servedByWrite(t, first.span)}
 	h.twice++
 	if c.Write {
@@ -110,7 +110,7 @@ func (w *Watch) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
 }
 
 // keepCase keeps the first of all cases in their order: writes before others.
-func (w *Watch) keepCase(c Case) {
+func (w *Accumulator) keepCase(c Case) {
 	at, _ := slices.BinarySearchFunc(w.cases, c, compareCases)
 	if at >= w.config.Limit {
 		return
@@ -131,7 +131,7 @@ func compareCases(a, b Case) int {
 }
 
 // servedByWrite reports whether a server of the call looks like one that writes.
-func (w *Watch) servedByWrite(t *spans.Trace, call int32) bool {
+func (w *Accumulator) servedByWrite(t *spans.Trace, call int32) bool {
 	for _, c := range t.Children(call) {
 		if !calls(t.HopOf(c).Kind) && w.writes(w.table.hops[w.table.at(t.Hops, t.Spans[c].Hop)]) {
 			return true
@@ -141,7 +141,7 @@ func (w *Watch) servedByWrite(t *spans.Trace, call int32) bool {
 }
 
 // writes reports whether a hop looks like one that writes, or was named as such.
-func (w *Watch) writes(h *hop) bool {
+func (w *Accumulator) writes(h *hop) bool {
 	if !h.writeJudged {
 		h.writeJudged = true
 		h.looksLikeWrite = slices.Contains(w.config.WriteHops, h.Name) || h.Operation != "" && slices.Contains(w.config.WriteHops, h.Operation) || looksLikeWrite(h.Name)
@@ -150,7 +150,7 @@ func (w *Watch) writes(h *hop) bool {
 }
 
 // unknownWrites are the names of writes that no hop has.
-func (w *Watch) unknownWrites() (list []string) {
+func (w *Accumulator) unknownWrites() (list []string) {
 	for _, name := range w.config.WriteHops {
 		if !slices.ContainsFunc(w.table.hops, func(h *hop) bool { return h.Name == name || h.Operation == name }) {
 			list = append(list, name)
@@ -171,7 +171,7 @@ func looksLikeWrite(name string) bool {
 }
 
 // addLate notes how long after its caller each retry began.
-func (w *Watch) addLate(t *spans.Trace) {
+func (w *Accumulator) addLate(t *spans.Trace) {
 	for i := range w.tries {
 		one := &w.tries[i]
 		caller := w.tree.caller[one.span]

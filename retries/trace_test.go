@@ -75,7 +75,7 @@ func TestWhatLooksLikeAWrite(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
-	w := NewWatch(Config{WriteHops: []string{"orders", "charge"}})
+	w := NewAccumulator(Config{WriteHops: []string{"orders", "charge"}})
 	for _, h := range []spans.Hop{{Name: "orders"}, {Name: "billing charge", Operation: "charge"}} {
 		if !w.writes(&hop{Hop: h}) {
 			t.Errorf("%v was named as a write", h)
@@ -105,17 +105,17 @@ func TestTheListOfCallsDoesNotDependOnTheWorkers(t *testing.T) {
 		traces = append(traces, traceOf(k+1, list...))
 	}
 	result := func(workers int) []Case {
-		var watches []*Watch
+		var accumulators []*Accumulator
 		for range workers {
-			watches = append(watches, NewWatch(Config{Limit: 7}))
+			accumulators = append(accumulators, NewAccumulator(Config{Limit: 7}))
 		}
 		for k, trace := range traces {
-			watches[k*7%workers].AddTrace(trace)
+			accumulators[k*7%workers].AddTrace(trace)
 		}
-		for _, o := range watches[1:] {
-			watches[0].Merge(o)
+		for _, o := range accumulators[1:] {
+			accumulators[0].Merge(o)
 		}
-		return watches[0].Result(usual(nil)).ExecutedTwice
+		return accumulators[0].Result(usual(nil)).ExecutedTwice
 	}
 	want := result(1)
 	if len(want) != 7 || !want[4].Write || want[5].Write {
@@ -243,7 +243,7 @@ func TestALogsLayersCountAsOnePath(t *testing.T) {
 }
 
 func TestPathsGoRoundNoCycle(t *testing.T) {
-	w := NewWatch(Config{})
+	w := NewAccumulator(Config{})
 	for _, name := range []string{"a", "b", "c"} {
 		w.table.hops[w.table.number(spans.Hop{Name: name, Kind: spans.Client})].mostAttempts = 3
 	}
@@ -264,7 +264,7 @@ func TestPathsGoRoundNoCycle(t *testing.T) {
 		"no calls":           {[]uint64{4, 9}, nil, 9},
 		"from two to a pair": {[]uint64{4, 6, 2, 2}, [][2]int32{{0, 2}, {1, 3}, {2, 3}, {3, 2}}, 24},
 	} {
-		w := NewWatch(Config{})
+		w := NewAccumulator(Config{})
 		for i, n := range c.attempts {
 			w.table.hops[w.table.number(spans.Hop{Name: fmt.Sprint(i), Kind: spans.Client})].mostAttempts = n
 		}

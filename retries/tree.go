@@ -23,7 +23,7 @@ type tree struct {
 type place struct{ above, hop, n int32 }
 
 // climb finds the nearest call above each span, and notes which hop calls which.
-func (w *Watch) climb(t *spans.Trace) {
+func (w *Accumulator) climb(t *spans.Trace) {
 	w.tree.caller = append(w.tree.caller[:0], make([]int32, len(t.Spans))...)
 	caller := w.tree.caller
 	for _, i := range t.TopDown() {
@@ -40,7 +40,7 @@ func (w *Watch) climb(t *spans.Trace) {
 }
 
 // edge notes that one hop calls another.
-func (w *Watch) edge(from, to int32) {
+func (w *Accumulator) edge(from, to int32) {
 	if h := w.table.hops[to]; from != to && h.caller != from+1 {
 		h.caller = from + 1
 		w.edges[[2]int32{from, to}] = struct{}{}
@@ -49,7 +49,7 @@ func (w *Watch) edge(from, to int32) {
 
 // addTree counts the attempts that are the same but for retries: under each
 // attempt of a retried call the calls of one hop are matched in their order.
-func (w *Watch) addTree(t *spans.Trace) {
+func (w *Accumulator) addTree(t *spans.Trace) {
 	r := &w.tree
 	r.clear(len(t.Spans))
 	for i := range w.tries {
@@ -121,7 +121,7 @@ func (r *tree) sameAs(t *spans.Trace, i int32) int32 {
 // possible is the largest product of the most attempts of each hop along a path of
 // calls. Hops that are reached from each other count as one step, each once. Lines
 // of hop logs name no parents: their hops that retry count as one path.
-func (w *Watch) possible() uint64 {
+func (w *Accumulator) possible() uint64 {
 	callees, callers := map[int32][]int32{}, map[int32][]int32{}
 	for e := range w.edges {
 		callees[e[0]] = append(callees[e[0]], e[1])
@@ -143,7 +143,7 @@ func (w *Watch) possible() uint64 {
 // largest product along a path that ends in it. The groups come with callers before
 // callees (Kosaraju's algorithm, as in Aho, Hopcroft, Ullman, Data Structures and
 // Algorithms, 1983).
-func (w *Watch) products(callees, callers map[int32][]int32) map[int32]uint64 {
+func (w *Accumulator) products(callees, callers map[int32][]int32) map[int32]uint64 {
 	var all, done, roots []int32
 	for i := range w.table.hops {
 		all = append(all, int32(i))

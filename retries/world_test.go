@@ -73,13 +73,13 @@ func batchOf(list ...testLine) *spans.Batch {
 type testLog struct {
 	testing.TB
 	store   *spans.ChainStore
-	watches []*Watch
+	accumulators []*Accumulator
 }
 
-func newLog(t testing.TB, c spans.ChainConfig, watches ...*Watch) *testLog {
-	c.Keep, c.Workers = max(c.Keep, spans.KeepRetried), len(watches)
+func newLog(t testing.TB, c spans.ChainConfig, accumulators ...*Accumulator) *testLog {
+	c.Keep, c.Workers = max(c.Keep, spans.KeepRetried), len(accumulators)
 	c.PassUpCuts = true
-	return &testLog{t, spans.NewChainStore(c), watches}
+	return &testLog{t, spans.NewChainStore(c), accumulators}
 }
 
 // add lets worker i read lines.
@@ -87,7 +87,7 @@ func (l *testLog) add(i int, list ...testLine) {
 	l.Helper()
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
-		if err := errors.Join(l.watches[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
+		if err := errors.Join(l.accumulators[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
 			l.Fatal(err)
 		}
 		b.Release()
@@ -97,8 +97,8 @@ func (l *testLog) add(i int, list ...testLine) {
 // chains looks at all chains.
 func (l *testLog) chains() {
 	l.Helper()
-	err := l.store.Each(l.Context(), len(l.watches), func(i int, c *spans.Chain) error {
-		l.watches[i].AddChain(c)
+	err := l.store.Each(l.Context(), len(l.accumulators), func(i int, c *spans.Chain) error {
+		l.accumulators[i].AddChain(c)
 		return nil
 	})
 	if err := errors.Join(err, l.store.Close()); err != nil {
@@ -107,19 +107,19 @@ func (l *testLog) chains() {
 }
 
 // merged looks at all chains and returns what all workers saw.
-func (l *testLog) merged() *Watch {
+func (l *testLog) merged() *Accumulator {
 	l.Helper()
 	l.chains()
-	for _, w := range l.watches[1:] {
-		l.watches[0].Merge(w)
+	for _, w := range l.accumulators[1:] {
+		l.accumulators[0].Merge(w)
 	}
-	return l.watches[0]
+	return l.accumulators[0]
 }
 
 // logOf looks at the lines of a hop log.
-func logOf(t testing.TB, list ...testLine) *Watch {
+func logOf(t testing.TB, list ...testLine) *Accumulator {
 	t.Helper()
-	l := newLog(t, spans.ChainConfig{}, NewWatch(Config{Limit: 20}))
+	l := newLog(t, spans.ChainConfig{}, NewAccumulator(Config{Limit: 20}))
 	l.add(0, list...)
 	return l.merged()
 }
@@ -164,8 +164,8 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 	return t
 }
 
-func watchOf(list ...testSpan) *Watch {
-	w := NewWatch(Config{Limit: 20})
+func watchOf(list ...testSpan) *Accumulator {
+	w := NewAccumulator(Config{Limit: 20})
 	w.AddTrace(traceOf(1, list...))
 	return w
 }

@@ -69,9 +69,9 @@ func TestDurationIsTheRootsOrTheSpanOfAll(t *testing.T) {
 	}
 }
 
-// watched shows a watch n traces of single spans.
-func watched(n int, make func(i int) spans.Span) *Watch {
-	w := new(Watch)
+// watched shows an accumulator n traces of single spans.
+func watched(n int, make func(i int) spans.Span) *Accumulator {
+	w := new(Accumulator)
 	for i := range n {
 		w.AddTrace(traceOf(make(i)))
 	}
@@ -90,21 +90,21 @@ func codes(v Verdict) string {
 
 func TestVerdict(t *testing.T) {
 	const carried = "every trace carries the probability with which it was kept (tracestate ot=th, sampler.param or a weight tag): "
-	weights := func(list ...float64) *Watch {
+	weights := func(list ...float64) *Accumulator {
 		return watched(len(list), func(i int) spans.Span { return one(1, 0, 0, int64(i)*ms, list[i], spans.Completed) })
 	}
 	many := watched(MaxWeights+1, func(i int) spans.Span { return one(1, 0, 0, int64(i)*ms, float64(i+1), spans.Completed) })
-	torn := new(Watch)
+	torn := new(Accumulator)
 	torn.AddTrace(traceOf(one(1, 0, 0, 9, 10, spans.Completed), one(2, 1, 1, 3, 20, spans.Completed)))
 	field := Stated{WeightField: "w"}
 	for name, c := range map[string]struct {
-		seen   *Watch
+		seen   *Accumulator
 		stated Stated
 		want   string // kind, evidence, weighted, codes
 	}{
-		"hop log":                 {new(Watch), Stated{}, "none | hop logs hold every attempt unless told otherwise | false | "},
-		"hop log said biased":     {new(Watch), Stated{Kind: Biased}, "biased | --sampling biased | false | "},
-		"hop log, weight field":   {new(Watch), field, "none | hop logs hold every attempt unless told otherwise | false | "},
+		"hop log":                 {new(Accumulator), Stated{}, "none | hop logs hold every attempt unless told otherwise | false | "},
+		"hop log said biased":     {new(Accumulator), Stated{Kind: Biased}, "biased | --sampling biased | false | "},
+		"hop log, weight field":   {new(Accumulator), field, "none | hop logs hold every attempt unless told otherwise | false | "},
 		"traces":                  {weights(0, 0), Stated{}, "unknown | traces, and nothing in them says how they were chosen | false | "},
 		"said none":               {weights(0, 10), Stated{Kind: None}, "none | --sampling none | false | "},
 		"said probability":        {weights(10, 20), Stated{Kind: Probability, Probability: "0.010"}, "probability | --sampling probability=0.010 | false | "},
@@ -128,7 +128,7 @@ func TestVerdict(t *testing.T) {
 }
 
 // suspicion is the part of the warning between its fixed beginning and end.
-func suspicion(t *testing.T, w *Watch) string {
+func suspicion(t *testing.T, w *Accumulator) string {
 	t.Helper()
 	v := w.Verdict(Stated{})
 	if v.Kind != Unknown {
@@ -148,7 +148,7 @@ func suspicion(t *testing.T, w *Watch) string {
 }
 
 func TestTroubledTracesAreSuspect(t *testing.T) {
-	ending := func(o spans.Outcome, hurt, n int) *Watch {
+	ending := func(o spans.Outcome, hurt, n int) *Accumulator {
 		return watched(n, func(i int) spans.Span {
 			if i < hurt {
 				return one(1, 0, 0, int64(i)*ms, 0, o)
@@ -156,8 +156,8 @@ func TestTroubledTracesAreSuspect(t *testing.T) {
 			return lasting(int64(i) * ms)
 		})
 	}
-	inside := func(hurt, n int, o spans.Outcome) *Watch {
-		w := new(Watch)
+	inside := func(hurt, n int, o spans.Outcome) *Accumulator {
+		w := new(Accumulator)
 		for i := range n {
 			child := one(2, 1, 1, 3, 0, spans.Completed)
 			if i < hurt {
@@ -168,7 +168,7 @@ func TestTroubledTracesAreSuspect(t *testing.T) {
 		return w
 	}
 	for name, c := range map[string]struct {
-		w    *Watch
+		w    *Accumulator
 		want string
 	}{
 		"half cut":                  {ending(spans.Truncated, 21, 42), "21 of 42 failed or hold attempts that were cut"},
@@ -199,7 +199,7 @@ func TestRoundCountsAreSuspect(t *testing.T) {
 }
 
 // drawn is n durations of a shape, in nanoseconds, that lie above the floor.
-func drawn(seed uint64, n int, floor int64, shape func(*rand.Rand) float64) *Watch {
+func drawn(seed uint64, n int, floor int64, shape func(*rand.Rand) float64) *Accumulator {
 	r := rand.New(rand.NewPCG(seed, 7))
 	return watched(n, func(int) spans.Span {
 		for {
@@ -288,9 +288,9 @@ func TestVerdictDependsOnNoWorkersAndNoOrder(t *testing.T) {
 			traces[i] = one(1, 0, 0, 300*ms+int64(i*i)*ms/4, w, spans.Outcome(rapid.IntRange(0, 3).Draw(t, "outcome")))
 		}
 		whole := watched(n, func(i int) spans.Span { return traces[i] })
-		parts := make([]*Watch, rapid.IntRange(1, 4).Draw(t, "workers"))
+		parts := make([]*Accumulator, rapid.IntRange(1, 4).Draw(t, "workers"))
 		for i := range parts {
-			parts[i] = new(Watch)
+			parts[i] = new(Accumulator)
 		}
 		for i, one := range rapid.Permutation(traces).Draw(t, "order") {
 			parts[i%len(parts)].AddTrace(traceOf(one))
@@ -310,7 +310,7 @@ func BenchmarkAdd(b *testing.B) {
 		list = append(list, one(i+2, 1, int64(i), 3, 0, spans.Completed))
 	}
 	t := traceOf(list...)
-	var w Watch
+	var w Accumulator
 	b.ReportAllocs()
 	for b.Loop() {
 		w.AddTrace(t)

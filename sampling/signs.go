@@ -36,7 +36,7 @@ const (
 )
 
 // signs names what suggests a biased sample; it is empty where nothing does.
-func (w *Watch) signs() string {
+func (w *Accumulator) signs() string {
 	var found []string
 	for _, sign := range [...]string{w.troubledTraces(), w.floor(), w.roundCount()} {
 		if sign != "" {
@@ -52,7 +52,7 @@ func (w *Watch) signs() string {
 
 // troubledTraces notices traces of which all hold a failed or cut attempt, or
 // half failed at the root or hold a cut.
-func (w *Watch) troubledTraces() string {
+func (w *Accumulator) troubledTraces() string {
 	c := &w.chosen
 	switch {
 	case w.traces < fewestTroubled:
@@ -66,7 +66,7 @@ func (w *Watch) troubledTraces() string {
 }
 
 // roundCount notices as many traces as a query's limit lets through.
-func (w *Watch) roundCount() string {
+func (w *Accumulator) roundCount() string {
 	if w.traces == 0 || w.traces != defaultLimit && w.traces%roundLimit != 0 {
 		return ""
 	}
@@ -75,7 +75,7 @@ func (w *Watch) roundCount() string {
 
 // floor notices that no trace is shorter than some round duration although many
 // are hardly longer.
-func (w *Watch) floor() string {
+func (w *Accumulator) floor() string {
 	all := quantile.Union{&w.chosen.durations}
 	s := quantile.Summarize(all, []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.9")})
 	if s.N < fewestFloored || s.Min < lowestFloor {

@@ -44,7 +44,7 @@ func (s Stated) ReadsWeights() bool {
 }
 
 // Verdict holds what was seen against what was stated.
-func (w *Watch) Verdict(s Stated) Verdict {
+func (w *Accumulator) Verdict(s Stated) Verdict {
 	switch {
 	case s.ReadsWeights() && w.allWeighed():
 		return Verdict{Kind: Probability, Evidence: w.carried(s), Weighted: len(w.weights) > 1, Warnings: w.disagreement()}
@@ -60,7 +60,7 @@ func (w *Watch) Verdict(s Stated) Verdict {
 	return v
 }
 
-func (w *Watch) allWeighed() bool { return w.traces > 0 && w.weighed == w.traces && !w.tooMany }
+func (w *Accumulator) allWeighed() bool { return w.traces > 0 && w.weighed == w.traces && !w.tooMany }
 
 // flag is the flag as it was written.
 func (s Stated) flag() string {
@@ -71,7 +71,7 @@ func (s Stated) flag() string {
 }
 
 // carried says where the weights come from and how large they are.
-func (w *Watch) carried(s Stated) string {
+func (w *Accumulator) carried(s Stated) string {
 	from := "every trace carries the probability with which it was kept (tracestate ot=th, sampler.param or a weight tag): "
 	if s.WeightField != "" {
 		from = "every trace carries its weight (--weight-field " + s.WeightField + ", else tracestate ot=th or sampler.param): "
@@ -84,7 +84,7 @@ func (w *Watch) carried(s Stated) string {
 
 // rates writes the weights as probabilities where they can be: "probability
 // 0.001", "probabilities 0.001 to 0.1".
-func (w *Watch) rates() string {
+func (w *Accumulator) rates() string {
 	weights := w.sorted()
 	least, most := weights[0], weights[len(weights)-1]
 	word, plural, from, to := "probability", "probabilities", 1/most, 1/least
@@ -100,7 +100,7 @@ func (w *Watch) rates() string {
 // number has six significant digits: 1/(1/0.3) is 0.30000000000000004.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-func (w *Watch) unsaid() string {
+func (w *Accumulator) unsaid() string {
 	switch {
 	case w.weighed == 0:
 		return "traces, and nothing in them says how they were chosen"
@@ -111,7 +111,7 @@ func (w *Watch) unsaid() string {
 }
 
 // fallback says why weights that are there do not count, where they would have.
-func (w *Watch) fallback(s Stated) []note.Warning {
+func (w *Accumulator) fallback(s Stated) []note.Warning {
 	if !s.ReadsWeights() || w.traces == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (w *Watch) fallback(s Stated) []note.Warning {
 	return list
 }
 
-func (w *Watch) disagreement() []note.Warning {
+func (w *Accumulator) disagreement() []note.Warning {
 	if w.disagreeing == 0 {
 		return nil
 	}

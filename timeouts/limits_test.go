@@ -46,7 +46,7 @@ func TestWhatRetriesTookIsNotCountedTwice(t *testing.T) {
 // not tell that they never come together.
 func TestCallsMadeInsteadOfEachOtherAreNotAddedUp(t *testing.T) {
 	for n, evidence := range map[int]Evidence{1498: Certified, 1497: Identified} {
-		w := callgraph.NewWatch(callgraph.Config{})
+		w := callgraph.NewAccumulator(callgraph.Config{})
 		w.Merge(requests(n, call{"outer", 0, 300, 0}, call{"a", 0, 300, 1}))
 		w.Merge(requests(n, call{"outer", 0, 300, 0}, call{"b", 0, 200, 1}))
 		h := world{hops: []hop{{name: "outer", n: 5000, ms: 300}, {name: "a", n: 5000, ms: 300}, {name: "b", n: 5000, ms: 200}}, graph: w}.advise().hop("outer")
@@ -168,7 +168,7 @@ func TestHowLongTheInputCovers(t *testing.T) {
 		{[]call{{"a", 5, 30, 0}, {"b", 6, 25, 1}}, "less than a day"},
 		{nil, "not every attempt has a start"},
 	} {
-		w := world{hops: []hop{{name: "a", n: 9, ms: 1}}, graph: callgraph.NewWatch(callgraph.Config{})}
+		w := world{hops: []hop{{name: "a", n: 9, ms: 1}}, graph: callgraph.NewAccumulator(callgraph.Config{})}
 		if len(c.calls) > 0 {
 			w.graph = tracesOf(c.calls...)
 		}
@@ -178,9 +178,9 @@ func TestHowLongTheInputCovers(t *testing.T) {
 	}
 }
 
-// tracesOf gives calls to a watch that takes the window from them.
-func tracesOf(calls ...call) *callgraph.Watch {
-	w := callgraph.NewWatch(callgraph.Config{})
+// tracesOf gives calls to an accumulator that takes the window from them.
+func tracesOf(calls ...call) *callgraph.Accumulator {
+	w := callgraph.NewAccumulator(callgraph.Config{})
 	var list []spans.Span
 	for i, c := range calls {
 		list = append(list, spans.Span{ID: spans.SpanID(i + 1), Parent: spans.SpanID(c.in), Start: c.start * ms, Duration: (c.end - c.start) * ms, Flags: spans.HasStart | spans.HasDuration})
@@ -201,7 +201,7 @@ func TestWhyThereIsNoBudget(t *testing.T) {
 // A budget goes down once for each hop, however many ways lead to it.
 func TestManyWaysToAHop(t *testing.T) {
 	const layers = 48
-	w, graph := world{settings: Settings{FalseTimeout: 1e6, Headroom: 100, EntryBudget: math.MaxInt64 / 2}}, callgraph.NewWatch(callgraph.Config{})
+	w, graph := world{settings: Settings{FalseTimeout: 1e6, Headroom: 100, EntryBudget: math.MaxInt64 / 2}}, callgraph.NewAccumulator(callgraph.Config{})
 	name := func(i int64) string { return fmt.Sprintf("hop %02d", i) }
 	for i := range int64(layers) {
 		w.hops = append(w.hops, hop{name: name(i), n: 5000, ms: 1 + i%3})

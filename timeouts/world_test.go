@@ -39,7 +39,7 @@ type hop struct {
 // world is an input as its sections would tell it.
 type world struct {
 	hops     []hop
-	graph    *callgraph.Watch
+	graph    *callgraph.Accumulator
 	settings Settings
 	biased   bool
 	weighted bool
@@ -62,7 +62,7 @@ func (w world) advise() Result {
 		w.settings = usual
 	}
 	if w.graph == nil {
-		w.graph = callgraph.NewWatch(callgraph.Config{})
+		w.graph = callgraph.NewAccumulator(callgraph.Config{})
 	}
 	g := w.graph.Graph()
 	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted}
@@ -134,9 +134,9 @@ type call struct {
 	in         int
 }
 
-// requests gives n equal requests to a watch.
-func requests(n int, calls ...call) *callgraph.Watch {
-	w := callgraph.NewWatch(callgraph.Config{})
+// requests gives n equal requests to an accumulator.
+func requests(n int, calls ...call) *callgraph.Accumulator {
+	w := callgraph.NewAccumulator(callgraph.Config{})
 	chain := &spans.Chain{Timed: true}
 	for i, c := range calls {
 		chain.Hops = append(chain.Hops, spans.Hop{Name: c.name, Kind: kindOf(c.name)})

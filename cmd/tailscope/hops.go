@@ -47,7 +47,7 @@ func (*hopSettings) collect(p *plan) any {
 type hopCollector struct {
 	*buckets.Classes
 	plan     *plan
-	sampling sampling.Watch
+	sampling sampling.Accumulator
 	clusters bool // calls of one chain may count as dependent
 }
 
@@ -97,7 +97,7 @@ func (*hopSettings) result(r *results, collected any) func() report.Section {
 		Quantiles: p.quantiles, Confidence: p.confidence, Marked: r.found.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, NoEstimate: p.noEstimate, Simultaneous: p.simultaneous,
 	}
-	if s, graph := collectedBy[*timeoutSettings, *callgraph.Watch](r); s != nil {
+	if s, graph := collectedBy[*timeoutSettings, *callgraph.Accumulator](r); s != nil {
 		target := s.advice.Target(graph.Graph())
 		r.query.Target = &target
 	}

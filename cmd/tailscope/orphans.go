@@ -32,7 +32,7 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
 	reads: spans.Hosts,
 	shows: spans.Positions | spans.Texts,
 	new:   func() settings { return new(orphanSettings) },
-	merge: merges[*orphans.Watch],
+	merge: merges[*orphans.Accumulator],
 }
 
 type orphanSettings struct {
@@ -67,11 +67,11 @@ func (s *orphanSettings) check(p *plan, _ bool) error {
 }
 
 func (s *orphanSettings) collect(p *plan) any {
-	return orphans.NewWatch(orphans.Config{Tolerance: int64(s.tolerance), Limit: p.limit, ByOverrun: s.sort == "overrun"})
+	return orphans.NewAccumulator(orphans.Config{Tolerance: int64(s.tolerance), Limit: p.limit, ByOverrun: s.sort == "overrun"})
 }
 
 func (*orphanSettings) result(r *results, collected any) func() report.Section {
-	w := collected.(*orphans.Watch)
+	w := collected.(*orphans.Accumulator)
 	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Wall: r.wallOf()})
 	result.Inferred = r.found.nested > 0 && result.Checkable
 	r.orphans = &result
@@ -82,7 +82,7 @@ func (*orphanSettings) result(r *results, collected any) func() report.Section {
 }
 
 // addServerSide puts beside the tails of calls what their servers took.
-func (r *results) addServerSide(w *orphans.Watch) {
+func (r *results) addServerSide(w *orphans.Accumulator) {
 	ps := r.query.Quantiles
 	if r.query.Target != nil {
 		ps = append(slices.Clip(ps), *r.query.Target)

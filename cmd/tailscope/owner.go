@@ -32,7 +32,7 @@ many traces each needs.`,
 	shows: spans.Hosts | spans.Instances | spans.Texts,
 	keep:  spans.KeepAll,
 	new:   func() settings { return new(ownerSettings) },
-	merge: merges[*attribution.Watch],
+	merge: merges[*attribution.Accumulator],
 	rules: rulesOf("owner_rules", attribution.Rules[:]),
 }
 
@@ -59,14 +59,14 @@ func (s *ownerSettings) check(_ *plan, shown bool) (err error) {
 	return nil
 }
 
-func (*ownerSettings) collect(*plan) any { return attribution.NewWatch() }
+func (*ownerSettings) collect(*plan) any { return attribution.NewAccumulator() }
 
 func (s *ownerSettings) result(r *results, collected any) func() report.Section {
 	p := r.plan
 	if !p.shows("owner") {
 		return nil
 	}
-	owner := collected.(*attribution.Watch).Result(attribution.Query{
+	owner := collected.(*attribution.Accumulator).Result(attribution.Query{
 		Quantiles: p.quantiles, TailFrom: s.from, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
 	})

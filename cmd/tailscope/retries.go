@@ -31,7 +31,7 @@ each needs.`,
 	shows: spans.Texts,
 	keep:  spans.KeepRetried,
 	new:   func() settings { return new(retrySettings) },
-	merge: merges[*retries.Watch],
+	merge: merges[*retries.Accumulator],
 	rules: rulesOf("retry_rules", retries.Rules[:]),
 }
 
@@ -48,14 +48,14 @@ func (s *retrySettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 func (*retrySettings) check(*plan, bool) error { return nil }
 
 func (s *retrySettings) collect(p *plan) any {
-	return retries.NewWatch(retries.Config{
+	return retries.NewAccumulator(retries.Config{
 		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
 	})
 }
 
 func (s *retrySettings) result(r *results, collected any) func() report.Section {
 	p, completed := r.plan, r.found.hops().Completed()
-	worth := collected.(*retries.Watch).Result(retries.Query{
+	worth := collected.(*retries.Accumulator).Result(retries.Query{
 		Confidence: p.confidence, MaxHops: p.maxHops, Wall: r.wallOf(),
 		Completed: func(h spans.Hop) quantile.Union { return completed[h] },
 		Biased:    r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,

@@ -39,7 +39,7 @@ and reserves its retries once. No model's guess ever sets a timeout.`,
 	rests: []string{"owner", "retries", "orphans"},
 	keep:  spans.KeepAll,
 	new:   func() settings { return new(timeoutSettings) },
-	merge: merges[*callgraph.Watch],
+	merge: merges[*callgraph.Accumulator],
 	rules: rulesOf("timeout_rules", timeouts.Rules[:]),
 }
 
@@ -87,7 +87,7 @@ func (s *timeoutSettings) check(*plan, bool) (err error) {
 }
 
 func (*timeoutSettings) collect(p *plan) any {
-	return callgraph.NewWatch(callgraph.Config{Memory: p.memory / 8 / int64(p.jobs), TempDir: p.tempDir})
+	return callgraph.NewAccumulator(callgraph.Config{Memory: p.memory / 8 / int64(p.jobs), TempDir: p.tempDir})
 }
 
 func (s *timeoutSettings) result(r *results, collected any) func() report.Section {
@@ -97,7 +97,7 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 		confidence = r.hops[0].Confidence // of each limit, where all hold at once
 	}
 	advice := timeouts.Advise(timeouts.Query{
-		Settings: s.advice, Hops: r.hops, Target: *r.query.Target, Confidence: confidence, Graph: collected.(*callgraph.Watch).Graph(), Retries: r.retries,
+		Settings: s.advice, Hops: r.hops, Target: *r.query.Target, Confidence: confidence, Graph: collected.(*callgraph.Accumulator).Graph(), Retries: r.retries,
 		FirstCompleted: func(h *buckets.Result) quantile.Union { return first[keyOfRow(h)] },
 		Biased:         kind == sampling.Biased,
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // decoder decodes chunks of JSON documents that hold traces, of whatever dialect:

@@ -11,17 +11,17 @@ import (
 // that begins with a call: nobody wrote it down.
 const request = 0
 
-// Config is what a run tells its watches.
+// Config is what a run tells its accumulators.
 type Config struct {
-	// Memory is how many bytes the times of one watch hold before the rest goes to
+	// Memory is how many bytes the times of one accumulator hold before the rest goes to
 	// a file in TempDir; 0 sets no limit.
 	Memory  int64
 	TempDir string
 }
 
-// Watch collects the calls of requests. Not safe for concurrent use: each worker
+// Accumulator collects the calls of requests. Not safe for concurrent use: each worker
 // has its own. Close must be called.
-type Watch struct {
+type Accumulator struct {
 	hops     spans.HopIndex
 	nodes    []node // by hop
 	requests uint64
@@ -40,9 +40,9 @@ type Window struct {
 	Timed, Untimed uint64 // attempts with and without a start
 }
 
-// NewWatch returns an empty watch.
-func NewWatch(c Config) *Watch {
-	w := &Watch{nodes: make([]node, 1), window: Window{First: math.MaxInt64, Last: math.MinInt64}}
+// NewAccumulator returns an empty accumulator.
+func NewAccumulator(c Config) *Accumulator {
+	w := &Accumulator{nodes: make([]node, 1), window: Window{First: math.MaxInt64, Last: math.MinInt64}}
 	if c.Memory > 0 {
 		w.store = quantile.NewStore(c.Memory, c.TempDir)
 		w.stores = append(w.stores, w.store)
@@ -53,7 +53,7 @@ func NewWatch(c Config) *Watch {
 
 // Err returns the first error of writing times to a file or reading them. After
 // one the graph is not to be trusted.
-func (w *Watch) Err() error {
+func (w *Accumulator) Err() error {
 	for _, s := range w.stores {
 		if err := s.Err(); err != nil {
 			return err
@@ -62,9 +62,9 @@ func (w *Watch) Err() error {
 	return nil
 }
 
-// Close deletes the files that times were written to. The watch and its graph
+// Close deletes the files that times were written to. The accumulator and its graph
 // must not be used any more.
-func (w *Watch) Close() error {
+func (w *Accumulator) Close() error {
 	var first error
 	for _, s := range w.stores {
 		if err := s.Close(); err != nil && first == nil {
@@ -75,7 +75,7 @@ func (w *Watch) Close() error {
 }
 
 // hopAt returns the number of a hop of a source's list, which has a node.
-func (w *Watch) hopAt(hops []spans.Hop, i int32) int32 {
+func (w *Accumulator) hopAt(hops []spans.Hop, i int32) int32 {
 	n := w.hops.Translate(hops, i)
 	if int(n) >= len(w.nodes) {
 		w.nodes = append(w.nodes, node{})
@@ -85,7 +85,7 @@ func (w *Watch) hopAt(hops []spans.Hop, i int32) int32 {
 
 // AddBatch takes the window from a batch of a hop log with the column Starts; the
 // calls come by AddChain. There is no error.
-func (w *Watch) AddBatch(b *spans.Batch) error {
+func (w *Accumulator) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		if ns, known := b.Start(i); known {
 			w.window.see(ns)
@@ -117,7 +117,7 @@ func (w Window) Length() int64 {
 }
 
 // Merge moves what o collected into w; o must not be used any more.
-func (w *Watch) Merge(o *Watch) {
+func (w *Accumulator) Merge(o *Accumulator) {
 	w.flush()
 	o.flush()
 	w.requests += o.requests
@@ -133,7 +133,7 @@ func (w *Watch) Merge(o *Watch) {
 }
 
 // flush enters the times that wait for others.
-func (w *Watch) flush() {
+func (w *Accumulator) flush() {
 	for i := range w.nodes {
 		w.nodes[i].own.flush(w.store)
 		w.nodes[i].whole.flush(w.store)

@@ -49,9 +49,9 @@ const success = 0
 
 func (o Outcome) index() int { return slices.Index(Outcomes[:], o) }
 
-// Watch collects what traces and chains tell. Not safe for concurrent use: each
+// Accumulator collects what traces and chains tell. Not safe for concurrent use: each
 // worker has its own.
-type Watch struct {
+type Accumulator struct {
 	table    table
 	trips    []stretch // the first one is being written
 	total    quantile.Sample
@@ -87,9 +87,9 @@ type counts struct {
 	lines     uint64
 }
 
-// NewWatch returns an empty watch.
-func NewWatch() *Watch {
-	return &Watch{
+// NewAccumulator returns an empty accumulator.
+func NewAccumulator() *Accumulator {
+	return &Accumulator{
 		table: newTable(), trips: make([]stretch, 1),
 		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
 		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, unsure: map[hopPair]uint64{},
@@ -98,7 +98,7 @@ func NewWatch() *Watch {
 
 // AddBatch counts the lines of a batch of a hop log with the columns Traces, and
 // Instances where those are wanted; their chains come by AddChain. There is no error.
-func (w *Watch) AddBatch(b *spans.Batch) error {
+func (w *Accumulator) AddBatch(b *spans.Batch) error {
 	w.table.use(nil, b.Instances)
 	w.counts.lines += uint64(b.Len())
 	w.counts.loneLines += uint64(b.WithoutTrace())
@@ -107,7 +107,7 @@ func (w *Watch) AddBatch(b *spans.Batch) error {
 
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Watch) AddTrace(t *spans.Trace) {
+func (w *Accumulator) AddTrace(t *spans.Trace) {
 	if len(t.Spans) > 0 && t.OfLog() {
 		w.AddChain(t.Chain())
 		return
@@ -144,7 +144,7 @@ func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 
 // nodesOf makes nodes of the spans. Those that no caller waits for, and those
 // without times, are off the path.
-func (w *Watch) nodesOf(t *spans.Trace) {
+func (w *Accumulator) nodesOf(t *spans.Trace) {
 	p := &w.path
 	p.trace, p.nodes = t, p.nodes[:0]
 	for i := range t.Spans {
@@ -165,7 +165,7 @@ const rounding = 1e6
 
 // compareWithParent counts spans that lie outside the parent that waits for them.
 // What runs on after one that gave up, or starts after it, may have done so.
-func (w *Watch) compareWithParent(t *spans.Trace, i int32) {
+func (w *Accumulator) compareWithParent(t *spans.Trace, i int32) {
 	p := t.Parents[i]
 	if p < 0 || !inTime(&t.Spans[p]) {
 		return
@@ -181,7 +181,7 @@ func (w *Watch) compareWithParent(t *spans.Trace, i int32) {
 func wellBefore(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
 // count enters the path just walked.
-func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {
+func (w *Accumulator) count(group uint16, name func() string, fails bool, basis int) {
 	total := w.keep(group, fails)
 	if w.totals = append(w.totals, total); len(w.totals) == mostTotals {
 		w.flush()
@@ -195,14 +195,14 @@ func (w *Watch) count(group uint16, name func() string, fails bool, basis int) {
 // mostTotals are entered at a time: many at once cost less.
 const mostTotals = 256
 
-func (w *Watch) flush() {
+func (w *Accumulator) flush() {
 	w.total.AddAll(w.totals)
 	w.totals = w.totals[:0]
 }
 
 // largest returns the hop that has most of the path just walked, of equal ones
 // the first by name; -1 for a trace that took no time.
-func (w *Watch) largest() int32 {
+func (w *Accumulator) largest() int32 {
 	p := &w.path
 	if len(p.touched) == 1 && p.spent[p.touched[0]] > 0 {
 		return w.table.parts[p.touched[0]].hop
@@ -218,7 +218,7 @@ func (w *Watch) largest() int32 {
 }
 
 // Merge moves what o collected into w.
-func (w *Watch) Merge(o *Watch) {
+func (w *Accumulator) Merge(o *Accumulator) {
 	o.flush()
 	hops, parts := w.table.merge(&o.table)
 	for _, s := range o.trips {

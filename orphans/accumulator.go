@@ -6,7 +6,7 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Config is what a run tells its watches.
+// Config is what a run tells its accumulators.
 type Config struct {
 	// Tolerance is how far, in ns, a child may outlast its parent and still
 	// count as contained: clocks and resolutions differ by that much.
@@ -17,9 +17,9 @@ type Config struct {
 	ByOverrun bool
 }
 
-// Watch collects what traces tell about orphaned work. Not safe for concurrent
+// Accumulator collects what traces tell about orphaned work. Not safe for concurrent
 // use: each worker has its own.
-type Watch struct {
+type Accumulator struct {
 	config Config
 	counts Counts
 	hops   spans.HopIndex
@@ -75,9 +75,9 @@ func (c *Counts) add(o Counts) {
 	c.WastedUnion = durations.Sum(c.WastedUnion, o.WastedUnion)
 }
 
-// NewWatch returns an empty watch.
-func NewWatch(c Config) *Watch {
-	return &Watch{
+// NewAccumulator returns an empty accumulator.
+func NewAccumulator(c Config) *Accumulator {
+	return &Accumulator{
 		config: c,
 		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, paths: map[path][]quantile.Sample{},
 		orders: map[hopPair]*Order{}, skews: map[[2]string]int64{}, wasted: map[ref]int64{},
@@ -87,7 +87,7 @@ func NewWatch(c Config) *Watch {
 
 // AddTrace looks at a whole trace whose retries and cuts are marked. It keeps nothing
 // of the trace but copies of its worst cases.
-func (w *Watch) AddTrace(t *spans.Trace) {
+func (w *Accumulator) AddTrace(t *spans.Trace) {
 	w.counts.MissingParents += uint64(len(t.Missing))
 	w.prepare(len(t.Spans))
 	for at, i := range t.TopDown() {
@@ -99,7 +99,7 @@ func (w *Watch) AddTrace(t *spans.Trace) {
 }
 
 // Merge moves what o collected into w.
-func (w *Watch) Merge(o *Watch) {
+func (w *Accumulator) Merge(o *Accumulator) {
 	w.counts.add(o.counts)
 	numbers := w.hops.Merge(&o.hops)
 	here := func(r ref) ref { return ref(numbers[r]) }
@@ -133,8 +133,8 @@ func (w *Watch) Merge(o *Watch) {
 type ref int32
 
 // hop returns the number of a span's hop.
-func (w *Watch) hop(t *spans.Trace, i int32) ref {
+func (w *Accumulator) hop(t *spans.Trace, i int32) ref {
 	return ref(w.hops.Translate(t.Hops, t.Spans[i].Hop))
 }
 
-func (w *Watch) hopOf(r ref) spans.Hop { return w.hops.Hop(int32(r)) }
+func (w *Accumulator) hopOf(r ref) spans.Hop { return w.hops.Hop(int32(r)) }

@@ -39,8 +39,8 @@ func WeightOf(t *spans.Trace) (weight float64, disagree bool) {
 
 func usable(w float64) bool { return w > 0 && !math.IsInf(w, 1) }
 
-// Watch sees every whole trace of a worker. The zero value is ready.
-type Watch struct {
+// Accumulator sees every whole trace of a worker. The zero value is ready.
+type Accumulator struct {
 	traces      int64
 	weighed     int64 // traces that carry a weight
 	disagreeing int64 // traces whose spans carry different weights
@@ -58,7 +58,7 @@ type chosen struct {
 
 // AddTrace looks at a whole trace, whose cuts from below are passed up already, and
 // returns its weight as WeightOf does. It keeps nothing of the trace.
-func (w *Watch) AddTrace(t *spans.Trace) float64 {
+func (w *Accumulator) AddTrace(t *spans.Trace) float64 {
 	weight, disagree := WeightOf(t)
 	w.traces++
 	if weight > 0 {
@@ -72,7 +72,7 @@ func (w *Watch) AddTrace(t *spans.Trace) float64 {
 	return weight
 }
 
-func (w *Watch) keep(weight float64) {
+func (w *Accumulator) keep(weight float64) {
 	if w.tooMany {
 		return
 	}
@@ -86,7 +86,7 @@ func (w *Watch) keep(weight float64) {
 }
 
 // Merge adds what o saw; o must not be used any more.
-func (w *Watch) Merge(o *Watch) {
+func (w *Accumulator) Merge(o *Accumulator) {
 	w.traces += o.traces
 	w.weighed += o.weighed
 	w.disagreeing += o.disagreeing
@@ -160,7 +160,7 @@ func Duration(t *spans.Trace) (ns int64, ok bool) {
 }
 
 // sorted returns the weights, ascending.
-func (w *Watch) sorted() []float64 {
+func (w *Accumulator) sorted() []float64 {
 	list := make([]float64, 0, len(w.weights))
 	for weight := range w.weights {
 		list = append(list, weight)

@@ -9,7 +9,7 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Config is what a run tells its watches.
+// Config is what a run tells its accumulators.
 type Config struct {
 	// WriteHops are names of hops or operations that write, whatever they look like.
 	WriteHops []string
@@ -20,9 +20,9 @@ type Config struct {
 	Limit        int // most calls to list that were executed twice
 }
 
-// Watch collects what attempts tell. Not safe for concurrent use: each worker has
+// Accumulator collects what attempts tell. Not safe for concurrent use: each worker has
 // its own.
-type Watch struct {
+type Accumulator struct {
 	config  Config
 	table   table
 	minutes minutes
@@ -49,14 +49,14 @@ type counts struct {
 	lone          uint64 // lines that gave up or are retries, without a chain's id
 }
 
-// NewWatch returns an empty watch.
-func NewWatch(c Config) *Watch {
-	return &Watch{config: c, table: table{timeouts: c.Timeouts}, edges: map[[2]int32]struct{}{}}
+// NewAccumulator returns an empty accumulator.
+func NewAccumulator(c Config) *Accumulator {
+	return &Accumulator{config: c, table: table{timeouts: c.Timeouts}, edges: map[[2]int32]struct{}{}}
 }
 
 // AddBatch counts the attempts of a batch of a hop log with the columns Traces and
 // Starts; the calls that they make come by AddChain. There is no error.
-func (w *Watch) AddBatch(b *spans.Batch) error {
+func (w *Accumulator) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		w.counts.lines++
 		if w.countPlain(b, i) {
@@ -73,7 +73,7 @@ func (w *Watch) AddBatch(b *spans.Batch) error {
 
 // countPlain counts row i if it is a first attempt that completed and the source
 // said so, as most are: nothing more can come of it.
-func (w *Watch) countPlain(b *spans.Batch, i int) bool {
+func (w *Accumulator) countPlain(b *spans.Batch, i int) bool {
 	if spans.Outcome(b.Outcome[i]) != spans.Completed || b.Retry(i) || !b.Marked(i) {
 		return false
 	}
@@ -89,7 +89,7 @@ func (w *Watch) countPlain(b *spans.Batch, i int) bool {
 }
 
 // lineAt reads row i; known tells that it has a duration.
-func (w *Watch) lineAt(b *spans.Batch, i int) (t try, known bool) {
+func (w *Accumulator) lineAt(b *spans.Batch, i int) (t try, known bool) {
 	t = try{
 		hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]),
 		failure: spans.Failure(b.Failure[i]), retry: b.Retry(i),
@@ -105,7 +105,7 @@ func (w *Watch) lineAt(b *spans.Batch, i int) (t try, known bool) {
 }
 
 // judgeLone judges a line without a chain by itself.
-func (w *Watch) judgeLone(t *try) {
+func (w *Accumulator) judgeLone(t *try) {
 	w.cutAtWall(t)
 	if t.suspect && !t.retry {
 		w.table.hops[t.hop].loneSuspects++
@@ -116,7 +116,7 @@ func (w *Watch) judgeLone(t *try) {
 }
 
 // cutAtWall makes a failure without a kind at its configured timeout a cut.
-func (w *Watch) cutAtWall(t *try) bool {
+func (w *Accumulator) cutAtWall(t *try) bool {
 	if t.outcome != spans.Failed || !w.config.FailedAtWall || !buckets.FailedAtWall(w.table.hops[t.hop].timeout, t.duration, t.failure) {
 		return false
 	}
@@ -125,7 +125,7 @@ func (w *Watch) cutAtWall(t *try) bool {
 }
 
 // countTry counts an attempt by how it ended, and its minute.
-func (w *Watch) countTry(t *try, known bool) {
+func (w *Accumulator) countTry(t *try, known bool) {
 	h := w.table.hops[t.hop]
 	if calls(h.Kind) {
 		w.minutes.add(t.start, t.timed, t.retry)
@@ -154,8 +154,8 @@ func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer 
 
 // AddChain looks at the calls of a chain of a hop log that gave up or were retried,
 // with all its lines or only those that gave up, may have been cut, or are retries.
-// Cuts from below are marked. It comes after all batches of all watches.
-func (w *Watch) AddChain(c *spans.Chain) {
+// Cuts from below are marked. It comes after all batches of all accumulators.
+func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.tries = w.tries[:0]
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; a.GaveUp() || a.Retry || a.MayBeCut {
@@ -172,7 +172,7 @@ func (w *Watch) AddChain(c *spans.Chain) {
 }
 
 // tryOfAttempt takes an attempt as its line has it.
-func (w *Watch) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
+func (w *Accumulator) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
 	t := try{
 		start: a.Start, duration: a.Duration, hop: w.table.at(c.Hops, a.Hop), span: -1, of: -1,
 		outcome: a.Outcome, cutBy: a.CutBy, failure: a.Failure, timed: a.Timed, retry: a.Retry, suspect: a.MayBeCut,
@@ -185,7 +185,7 @@ func (w *Watch) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
 
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Watch) AddTrace(t *spans.Trace) {
+func (w *Accumulator) AddTrace(t *spans.Trace) {
 	w.counts.traces++
 	w.most = max(w.most, 1)
 	w.countSpans(t)
@@ -208,7 +208,7 @@ func (w *Watch) AddTrace(t *spans.Trace) {
 
 // countSpans counts the spans of a trace, and takes those as tries that gave up or
 // are retries.
-func (w *Watch) countSpans(t *spans.Trace) {
+func (w *Accumulator) countSpans(t *spans.Trace) {
 	w.tries = w.tries[:0]
 	for i := range t.Spans {
 		one := w.tryOf(t, int32(i))
@@ -221,7 +221,7 @@ func (w *Watch) countSpans(t *spans.Trace) {
 	}
 }
 
-func (w *Watch) tryOf(t *spans.Trace, i int32) try {
+func (w *Accumulator) tryOf(t *spans.Trace, i int32) try {
 	s := &t.Spans[i]
 	return try{
 		start: s.Start, duration: s.Duration, hop: w.table.at(t.Hops, s.Hop), span: i, of: -1,
@@ -230,7 +230,7 @@ func (w *Watch) tryOf(t *spans.Trace, i int32) try {
 }
 
 // linkSiblings takes over which spans retry which.
-func (w *Watch) linkSiblings(t *spans.Trace) {
+func (w *Accumulator) linkSiblings(t *spans.Trace) {
 	w.trySet = append(w.trySet[:0], make([]int32, len(t.Spans))...)
 	for i := range w.tries {
 		w.trySet[w.tries[i].span] = int32(i) + 1
@@ -244,7 +244,7 @@ func (w *Watch) linkSiblings(t *spans.Trace) {
 }
 
 // Merge moves what o collected into w.
-func (w *Watch) Merge(o *Watch) {
+func (w *Accumulator) Merge(o *Accumulator) {
 	numbers := w.table.merge(&o.table)
 	for i, h := range o.table.hops {
 		w.table.hops[numbers[i]].merge(h, numbers)
