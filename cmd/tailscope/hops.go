@@ -94,7 +94,7 @@ func (c *hopCollector) Merge(o *hopCollector) {
 func (*hopSettings) result(r *results, collected any) func() report.Section {
 	p := r.plan
 	r.query = buckets.Query{
-		Quantiles: p.quantiles, Confidence: p.confidence, Marked: r.found.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
+		Quantiles: p.quantiles, Confidence: p.confidence, Marked: r.merged.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, NoEstimate: p.noEstimate, Simultaneous: p.simultaneous,
 	}
 	if s, graph := collectedBy[*timeoutSettings, *callgraph.Accumulator](r); s != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/sampling"
 	"golang.org/x/term"
 )
 
@@ -246,6 +247,22 @@ func (o *options) planTraces(p *plan) error {
 		p.memory = int64(n)
 	}
 	return nil
+}
+
+// samplingFlag is what the user says of how traces were chosen.
+type samplingFlag = sampling.Stated
+
+func parseSampling(s string) (samplingFlag, error) {
+	kind, p, _ := strings.Cut(s, "=")
+	switch {
+	case s == "" || s == "none" || s == "biased":
+		return samplingFlag{Kind: sampling.Kind(s)}, nil
+	case kind == "probability":
+		if v, err := strconv.ParseFloat(p, 64); err == nil && v > 0 && v <= 1 {
+			return samplingFlag{Kind: sampling.Probability, Probability: p}, nil
+		}
+	}
+	return samplingFlag{}, fmt.Errorf("--sampling %q: none, probability=P with P above 0 and at most 1, or biased", s)
 }
 
 // workerMemory is what durations and traces take for each worker without being

@@ -73,7 +73,7 @@ func (s *orphanSettings) collect(p *plan) any {
 func (*orphanSettings) result(r *results, collected any) func() report.Section {
 	w := collected.(*orphans.Accumulator)
 	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Wall: r.wallOf()})
-	result.Inferred = r.found.nested > 0 && result.Checkable
+	result.Inferred = r.merged.nested > 0 && result.Checkable
 	r.orphans = &result
 	if r.sampling.Kind != sampling.Biased {
 		r.addServerSide(w)
@@ -87,7 +87,7 @@ func (r *results) addServerSide(w *orphans.Accumulator) {
 	if r.query.Target != nil {
 		ps = append(slices.Clip(ps), *r.query.Target)
 	}
-	for id, completed := range r.found.hops().FirstCompleted() {
+	for id, completed := range r.merged.hops().FirstCompleted() {
 		for _, side := range w.ServerSide(id, completed, ps) {
 			for i := range r.hops {
 				if keyOfRow(&r.hops[i]) == keyOfHop(id) {

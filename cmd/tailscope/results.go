@@ -13,7 +13,7 @@ import (
 // where nobody asked.
 type results struct {
 	plan     *plan
-	found    *found
+	merged   *merged
 	input    ingest.Summary
 	sampling sampling.Verdict
 	view     report.View
@@ -25,8 +25,8 @@ type results struct {
 }
 
 // results makes the results of all analyses.
-func (p *plan) results(f *found) *results {
-	r := &results{plan: p, found: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
+func (p *plan) results(f *merged) *results {
+	r := &results{plan: p, merged: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
 	describeTraces(&r.input, f, r.sampling)
 	r.input.Warnings = append(r.input.Warnings, f.notes...)
 	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(r.input, f)...)
@@ -40,6 +40,16 @@ func (p *plan) results(f *found) *results {
 		}
 	}
 	return r
+}
+
+// describeTraces enters into the account how the input was chosen, and what only
+// whole traces tell.
+func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
+	in.Sampling = ingest.Sampling{Kind: string(v.Kind), Evidence: v.Evidence}
+	in.Warnings = append(in.Warnings, v.Warnings...)
+	if f.traces.Spans > 0 {
+		in.Traces, in.Spans, in.DuplicatesDropped = &f.traces.Traces, &f.traces.Spans, &f.traces.Duplicates
+	}
 }
 
 // report puts the sections in the order of the page, what was read before all.
@@ -56,7 +66,7 @@ func (r *results) report() *report.Report {
 func collectedBy[S settings, C any](r *results) (s S, c C) {
 	for i, a := range r.plan.analyses {
 		if its, ok := a.settings.(S); ok {
-			return its, r.found.collected[i].(C)
+			return its, r.merged.collected[i].(C)
 		}
 	}
 	return s, c

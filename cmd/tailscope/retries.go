@@ -54,7 +54,7 @@ func (s *retrySettings) collect(p *plan) any {
 }
 
 func (s *retrySettings) result(r *results, collected any) func() report.Section {
-	p, completed := r.plan, r.found.hops().Completed()
+	p, completed := r.plan, r.merged.hops().Completed()
 	worth := collected.(*retries.Accumulator).Result(retries.Query{
 		Confidence: p.confidence, MaxHops: p.maxHops, Wall: r.wallOf(),
 		Completed: func(h spans.Hop) quantile.Union { return completed[h] },

@@ -25,38 +25,38 @@ func (p *plan) run(ctx context.Context) error {
 		return err
 	}
 	defer out.Cleanup()
-	found, err := p.read(ctx)
+	read, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
-	defer found.close()
-	if err := found.ledgerAgrees(); err != nil {
+	defer read.close()
+	if err := read.ledgerAgrees(); err != nil {
 		return err
 	}
-	r := p.results(found)
-	if err := found.err(); err != nil {
+	r := p.results(read)
+	if err := read.err(); err != nil {
 		return err
 	}
-	p.tell(r.input, found)
+	p.sayInput(r.input, read)
 	if r.input.Accepted == 0 {
 		return nothingAccepted(r.input)
 	}
 	page := r.report()
-	if err := p.write(out, page, p.look()); err != nil {
+	if err := p.write(out, page, p.textOptions()); err != nil {
 		return err
 	}
-	p.tellLeftOut(page)
+	p.sayLeftOut(page)
 	if err := out.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
 	if err := p.findings(r); err != nil {
 		return err
 	}
-	return p.incomplete(r.input, found)
+	return p.incomplete(r.input, read)
 }
 
-// found is what reading gave.
-type found struct {
+// merged is what all workers collected, and the account of the input.
+type merged struct {
 	*worker
 	ledger  *ingest.Ledger
 	paths   []string // of the files, by their index
@@ -73,9 +73,9 @@ type pipeline struct {
 	chunks  chan *ingest.Chunk
 	events  chan event
 	bytes   *atomic.Int64
-	workers sync.WaitGroup
-	found   []*worker // of each worker
-	kept    bool      // what they found was merged and handed on
+	running sync.WaitGroup
+	workers []*worker
+	kept    bool // what they collected was merged and handed on
 	traces  *spans.Assembler
 	chains  *spans.ChainStore
 	opened  int32 // files so far
@@ -91,7 +91,7 @@ type event struct {
 }
 
 // read runs the pipeline to its end.
-func (p *plan) read(ctx context.Context) (*found, error) {
+func (p *plan) read(ctx context.Context) (*merged, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &pipeline{
 		plan: p, ctx: ctx, bytes: new(atomic.Int64),
@@ -103,13 +103,13 @@ func (p *plan) read(ctx context.Context) (*found, error) {
 	defer l.stop(cancel)
 	for i := range p.jobs {
 		w := p.newWorker(l.traces.Worker(i), l.chains.Worker(i))
-		l.found = append(l.found, w)
-		l.workers.Go(func() { l.work(w) })
+		l.workers = append(l.workers, w)
+		l.running.Go(func() { l.work(w) })
 	}
 	go func() {
 		l.readAll()
 		close(l.chunks)
-		l.workers.Wait()
+		l.running.Wait()
 		close(l.events)
 	}()
 	f, err := l.collect()
@@ -223,10 +223,10 @@ func (l *pipeline) untilStopped() iter.Seq[*ingest.Chunk] {
 // stop ends a run on every path: no worker goes on, and no file is left.
 func (l *pipeline) stop(cancel func()) {
 	cancel()
-	l.workers.Wait()
+	l.running.Wait()
 	// What cannot be removed is in the temporary folder, and the report stands.
 	_ = l.traces.Close()
-	for _, one := range l.found {
+	for _, one := range l.workers {
 		if !l.kept {
 			one.close()
 		}
@@ -237,22 +237,22 @@ func (l *pipeline) stop(cancel func()) {
 // visit looks at every trace and at every chain of hop logs, once all of them is
 // there.
 func (l *pipeline) visit() error {
-	err := l.traces.Each(l.ctx, len(l.found), func(worker int, t *spans.Trace) error {
-		l.found[worker].addTrace(t)
-		return l.found[worker].err()
+	err := l.traces.Each(l.ctx, len(l.workers), func(worker int, t *spans.Trace) error {
+		l.workers[worker].addTrace(t)
+		return l.workers[worker].err()
 	})
 	if err != nil {
 		return err
 	}
-	return l.chains.Each(l.ctx, len(l.found), func(worker int, c *spans.Chain) error {
-		l.found[worker].addChain(c)
+	return l.chains.Each(l.ctx, len(l.workers), func(worker int, c *spans.Chain) error {
+		l.workers[worker].addChain(c)
 		return nil
 	})
 }
 
 // collect enters events until the pipeline has run dry, and merges the sets.
-func (l *pipeline) collect() (*found, error) {
-	f := &found{ledger: ingest.NewLedger()}
+func (l *pipeline) collect() (*merged, error) {
+	f := &merged{ledger: ingest.NewLedger()}
 	rejects, err := l.plan.newRejectWriter()
 	if err != nil {
 		return nil, err
@@ -267,14 +267,14 @@ func (l *pipeline) collect() (*found, error) {
 		return nil, err
 	}
 	f.traces = l.traces.Counts()
-	f.worker = l.found[0]
-	for _, one := range l.found[1:] {
+	f.worker = l.workers[0]
+	for _, one := range l.workers[1:] {
 		f.merge(one)
 	}
 	return f, rejects.commit()
 }
 
-func (l *pipeline) drain(f *found, rejects *rejectWriter) error {
+func (l *pipeline) drain(f *merged, rejects *rejectWriter) error {
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -290,7 +290,7 @@ func (l *pipeline) drain(f *found, rejects *rejectWriter) error {
 	}
 }
 
-func (f *found) enter(e event, rejects *rejectWriter) error {
+func (f *merged) enter(e event, rejects *rejectWriter) error {
 	switch {
 	case e.err != nil:
 		return e.err
@@ -316,7 +316,7 @@ func (f *found) enter(e event, rejects *rejectWriter) error {
 }
 
 // ledgerAgrees checks that every accepted record became an attempt in a bucket.
-func (f *found) ledgerAgrees() error {
+func (f *merged) ledgerAgrees() error {
 	accepted := f.ledger.Summary(false).Accepted
 	if n := f.hops().Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
 		return fmt.Errorf("%d records were accepted, but %d attempts counted and %d duplicates dropped: please report this fault",

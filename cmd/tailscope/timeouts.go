@@ -91,7 +91,7 @@ func (*timeoutSettings) collect(p *plan) any {
 }
 
 func (s *timeoutSettings) result(r *results, collected any) func() report.Section {
-	first := byRow(r.found.hops().FirstCompleted())
+	first := byRow(r.merged.hops().FirstCompleted())
 	confidence, kind := r.plan.confidence, r.sampling.Kind
 	if len(r.hops) > 0 {
 		confidence = r.hops[0].Confidence // of each limit, where all hold at once

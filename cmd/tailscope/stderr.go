@@ -17,9 +17,9 @@ import (
 	"golang.org/x/term"
 )
 
-// tell says on stderr what was rejected, what broke off, and with -v how each
+// sayInput says on stderr what was rejected, what broke off, and with -v how each
 // file was read.
-func (p *plan) tell(in ingest.Summary, f *found) {
+func (p *plan) sayInput(in ingest.Summary, f *merged) {
 	for _, file := range in.Files {
 		if p.verbose {
 			p.say("%s: %s, %s, %s; %s", file.Path, file.Format, file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
@@ -41,8 +41,8 @@ func (p *plan) tell(in ingest.Summary, f *found) {
 	}
 }
 
-// tellLeftOut says what a CSV does not have, unless its table was chosen.
-func (p *plan) tellLeftOut(r *report.Report) {
+// sayLeftOut says what a CSV does not have, unless its table was chosen.
+func (p *plan) sayLeftOut(r *report.Report) {
 	written, others := r.CSVTables()
 	if p.csv && p.table == "" && len(others) > 0 {
 		p.say("the CSV holds the %s table only; left out: %s (--table NAME writes one of them, --format json has all)", written, strings.Join(others, ", "))
@@ -64,7 +64,7 @@ func fieldList(fields map[string]string) string {
 }
 
 // inputWarnings are those that only the whole run can give.
-func (p *plan) inputWarnings(in ingest.Summary, f *found) []note.Warning {
+func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 	var list []note.Warning
 	if p.leavesChains(in) {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
@@ -113,7 +113,7 @@ func nothingAccepted(in ingest.Summary) error {
 }
 
 // incomplete says why the report stands on less than the whole input.
-func (p *plan) incomplete(in ingest.Summary, f *found) error {
+func (p *plan) incomplete(in ingest.Summary, f *merged) error {
 	var why []string
 	for _, file := range in.Files {
 		if !file.Complete {
@@ -129,8 +129,8 @@ func (p *plan) incomplete(in ingest.Summary, f *found) error {
 	return incompleteError{errors.New(strings.Join(why, "; "))}
 }
 
-// look is how the report is to look on stdout.
-func (p *plan) look() report.Options {
+// textOptions says how the report is to look on stdout.
+func (p *plan) textOptions() report.Options {
 	f, ok := p.streams.out.(*os.File)
 	if !ok || p.stream(p.output) != p.streams.out || !isTerminal(f) {
 		return report.Options{}
