@@ -136,7 +136,7 @@ func (c *Collector) Add(b *Batch) error {
 
 // pack makes fragments of the rows of one trace.
 func (c *Collector) pack(v *vectors, first int32) error {
-	id := v.traceID(first)
+	id := v.TraceID(first)
 	c.packer.begin(id, c.number, c.rows.text(v.Batch, first))
 	for i := first; i >= 0; i = c.rows.next[i] {
 		if len(c.packer.b) > fragmentBytes {

@@ -74,9 +74,6 @@ func (c *ChainCollector) AddBatch(b *Batch) error {
 	return nil
 }
 
-// WithoutTrace is how many rows name no trace.
-func (t *Batch) WithoutTrace() int { return t.Len() - t.trace.given }
-
 // ofRetried reports whether row i may belong to a call with retries.
 func ofRetried(b *Batch, i int) bool {
 	o := Outcome(b.Outcome[i])

@@ -23,7 +23,6 @@ type chainReader struct {
 	slots, firsts []int32 // see link
 	chain         Chain
 	several       []Attempt // of a chain that came in several runs
-	nesting       Nesting
 }
 
 // run visits the chains of one part after the other until none is left.
@@ -101,7 +100,7 @@ func (r *chainReader) readLines(run *chainRun, b []byte, sites []site, start int
 	for {
 		r.attempts = append(r.attempts, Attempt{})
 		one, flags := &r.attempts[len(r.attempts)-1], b[0]
-		b = one.unpack(b, sites)
+		b = unpackLine(one, b, sites)
 		if flags&flagTimed == 0 {
 			run.untimed = true
 		} else {
@@ -140,18 +139,18 @@ func (r *chainReader) visitAll(ctx context.Context) error {
 
 func (r *chainReader) chainOf(first int32) *Chain {
 	c, run := &r.chain, &r.runs[first]
-	c.run, c.Group, c.Attempts = run, run.group(), r.attempts[run.from:run.to:run.to]
+	c.Named, c.Group, c.Attempts = run, run.group(), r.attempts[run.from:run.to:run.to]
 	if run.next >= 0 {
 		r.several = r.collect(r.several[:0], first)
 		c.Attempts = r.several
 	}
 	if r.config.PassUpCuts && run.anyCut {
-		c.passUpCuts()
+		c.PassUpCuts()
 	}
 	c.Timed = !run.untimed
-	c.sort()
+	c.Sort()
 	if r.config.Keep == KeepAll {
-		c.nest(&r.nesting)
+		c.Nest()
 	}
 	return c
 }

@@ -128,8 +128,8 @@ func (r *chainRun) join(o *chainRun) {
 // group is that of the chain.
 func (r *chainRun) group() uint16 { return uint16(r.hash >> 16) }
 
-// name is the chain's id as it is printed.
-func (r *chainRun) name() string {
+// Name is the chain's id as it is printed.
+func (r *chainRun) Name() string {
 	n, text := records.Take(r.id)
 	if n > 0 {
 		return string(text)
@@ -148,8 +148,8 @@ func cutID(b []byte) (id, rest []byte) {
 	return b[:at:at], b[at:]
 }
 
-// unpack reads what stands before the start of a line.
-func (a *Attempt) unpack(b []byte, sites []site) (rest []byte) {
+// unpackLine reads what stands before the start of a line.
+func unpackLine(a *Attempt, b []byte, sites []site) (rest []byte) {
 	flags := b[0]
 	b = b[1:]
 	at := uint64(flags >> siteShift)
@@ -157,7 +157,7 @@ func (a *Attempt) unpack(b []byte, sites []site) (rest []byte) {
 		at, b = records.Take(b)
 		at += farSite
 	}
-	a.Hop, a.Instance, a.Parent = sites[at].hop, sites[at].instance, noParent
+	a.Hop, a.Instance, a.Parent = sites[at].hop, sites[at].instance, -1
 	if flags&flagEnded != 0 {
 		a.Outcome, a.CutBy, a.Failure = Outcome(b[0]&3), CutBy(b[0]>>2&7), Failure(b[1])
 		a.Retry, a.MayBeCut = b[0]&bitRetry != 0, b[0]&bitMayBeCut != 0

@@ -411,7 +411,7 @@ func TestWhichFailedAttemptsWereCutFromBelow(t *testing.T) {
 		{"more", slices.Repeat([]Attempt{inside}, MostCuts+1), false},
 	} {
 		chain := Chain{Attempts: append(slices.Clone(c.cuts), failure)}
-		chain.passUpCuts()
+		chain.PassUpCuts()
 		want := failure
 		if c.want {
 			want.Outcome, want.CutBy = Truncated, Below
@@ -457,7 +457,7 @@ func TestManyAttemptsAreSortedAsFewAre(t *testing.T) {
 			c.Attempts = append(c.Attempts, Attempt{Start: r.Int64N(9), Duration: r.Int64N(3), Hop: r.Int32N(3), Outcome: Outcome(r.IntN(3)), Retry: r.IntN(2) == 0})
 		}
 		want := slices.SortedFunc(slices.Values(c.Attempts), func(a, b Attempt) int { return compareAttempts(&a, &b) })
-		if c.sort(); !slices.Equal(c.Attempts, want) {
+		if c.Sort(); !slices.Equal(c.Attempts, want) {
 			t.Fatalf("%d attempts", n)
 		}
 	}
@@ -468,7 +468,7 @@ func TestTooManyAttemptsAreNotNested(t *testing.T) {
 	for i := range c.Attempts {
 		c.Attempts[i].Parent = noParent
 	}
-	if c.nest(new(Nesting)); !c.TooLong() || c.Attempts[1].Parent != noParent {
+	if c.Nest(); !c.TooLong() || c.Attempts[1].Parent != noParent {
 		t.Errorf("too long %v, parent %d", c.TooLong(), c.Attempts[1].Parent)
 	}
 }

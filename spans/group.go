@@ -19,18 +19,19 @@ type grouping struct {
 func (g *grouping) group(b *Batch) {
 	n := b.Len()
 	g.firsts, g.lasts = g.firsts[:0], g.lasts[:0]
-	g.next = refill(g.next, n, -1)
+	g.next = g.next[:0]
 	size := 2
 	for size < 2*n {
 		size *= 2
 	}
-	g.slots = refill(g.slots, size, 0)
+	g.slots = append(g.slots[:0], make([]int32, size)...)
 	if g.salt.IsZero() {
 		g.salt = TraceID{rand.Uint64(), rand.Uint64() | 1}
 	}
 	at := -1
 	for i := range int32(n) {
-		if at < 0 || b.traceID(i) != b.traceID(g.firsts[at]) {
+		g.next = append(g.next, -1)
+		if at < 0 || b.TraceID(i) != b.TraceID(g.firsts[at]) {
 			at = g.find(b, i)
 		}
 		if at == len(g.firsts) {
@@ -44,7 +45,7 @@ func (g *grouping) group(b *Batch) {
 
 // find returns the number of the trace of row i: a new one's is the next.
 func (g *grouping) find(b *Batch, i int32) int {
-	id := b.traceID(i)
+	id := b.TraceID(i)
 	mask := uint64(len(g.slots) - 1)
 	hi, lo := bits.Mul64(id.Hi^g.salt.Hi, id.Lo^g.salt.Lo)
 	for at := (hi ^ lo) & mask; ; at = (at + 1) & mask {
@@ -52,7 +53,7 @@ func (g *grouping) find(b *Batch, i int32) int {
 		case k == 0:
 			g.slots[at] = int32(len(g.firsts)) + 1
 			return len(g.firsts)
-		case b.traceID(g.firsts[k-1]) == id:
+		case b.TraceID(g.firsts[k-1]) == id:
 			return int(k - 1)
 		}
 	}
@@ -61,7 +62,7 @@ func (g *grouping) find(b *Batch, i int32) int {
 // text returns the text of a trace id that is no number, where Texts were asked
 // for. Of several that share a hash it is the smallest.
 func (g *grouping) text(b *Batch, first int32) (smallest []byte) {
-	if b.trace.given == 0 || b.spanText.offsets == nil {
+	if b.WithoutTrace() == b.Len() || !b.Lineage.Columns().Has(Texts) {
 		return nil
 	}
 	for i := first; i >= 0; i = g.next[i] {
@@ -71,5 +72,3 @@ func (g *grouping) text(b *Batch, first int32) (smallest []byte) {
 	}
 	return smallest
 }
-
-func (t *Batch) traceID(i int32) TraceID { return TraceID{t.TraceHi[i], t.TraceLo[i]} }

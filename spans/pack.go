@@ -78,14 +78,15 @@ func (p *packer) end() fragment {
 // add packs the span of row i.
 func (p *packer) add(v *vectors, i int) {
 	text, old := v.SpanText(i), &p.before
+	start, timed := v.Start(i)
 	w := p.room(len(text))
-	w.put(records.Zigzag(v.start[i] - old.start))
+	w.put(records.Zigzag(start - old.start))
 	w.put(uint64(v.Duration[i]))
 	w.put(records.Zigzag(v.line[i] - old.line))
 	w.put(records.Zigzag(v.offset[i] - old.offset))
 	w.put(uint64(uint32(v.names.hops[v.Hop[i]])))
 	w.put(uint64(uint32(at(v.names.hosts, v.host[i]))) | uint64(uint32(at(v.names.instances, v.instance[i])))<<32) // most have none
-	bytes := v.bytes(i)
+	bytes := v.bytes(i, timed)
 	w.put(bytes ^ old.bytes)
 	control := w.widths
 	control |= p.rare(&w, v, i)
@@ -98,7 +99,7 @@ func (p *packer) add(v *vectors, i int) {
 		w.at += copy(w.b[w.at:], text)
 	}
 	binary.LittleEndian.PutUint32(w.b[len(p.b):], control)
-	old.id, old.parent, old.start, old.line, old.offset, old.bytes = SpanID(v.Span[i]), SpanID(v.Parent[i]), v.start[i], v.line[i], v.offset[i], bytes
+	old.id, old.parent, old.start, old.line, old.offset, old.bytes = SpanID(v.Span[i]), SpanID(v.Parent[i]), start, v.line[i], v.offset[i], bytes
 	p.b = w.b[:w.at]
 	p.rows++
 }

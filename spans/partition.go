@@ -1,6 +1,10 @@
 package spans
 
-import "github.com/tailscope/tailscope/internal/spill"
+import (
+	"math/bits"
+
+	"github.com/tailscope/tailscope/internal/spill"
+)
 
 const (
 	// partitions is into how many parts traces fall, by bits of their ids.
@@ -150,7 +154,7 @@ type store struct {
 // put copies a fragment.
 func (s *store) put(f fragment) error {
 	id := f.trace()
-	sh := &s.shelves[id.partition(s.parts, s.level)]
+	sh := &s.shelves[partitionOf(id, s.parts, s.level)]
 	if !sh.room(len(f)) {
 		if err := s.extend(sh, len(f)); err != nil {
 			return err
@@ -217,4 +221,13 @@ func (s *store) spillAll() error {
 	}
 	s.quota.drop()
 	return nil
+}
+
+// partitionOf is which of n = 2^k parts a trace falls into; level selects other
+// bits of the id, so that a part can be parted again.
+func partitionOf(id TraceID, n uint64, level int) int {
+	h := (id.Hi ^ bits.RotateLeft64(id.Lo, 31)) * 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	return int(bits.RotateLeft64(h, 7*level) >> 40 & (n - 1))
 }

@@ -57,9 +57,9 @@ func (v *vectors) check() error {
 }
 
 // bytes are the fields of one byte of a row, those that change most lowest.
-func (v *vectors) bytes(i int) uint64 {
+func (v *vectors) bytes(i int, timed bool) uint64 {
 	ties := Ties(v.Ties[i])
-	flags := flag(v.hasStart.has(i), HasStart) | flag(v.HasDuration(i), HasDuration) | flag(v.HasTimeout(i), HasTimeout) |
+	flags := flag(timed, HasStart) | flag(v.HasDuration(i), HasDuration) | flag(v.HasTimeout(i), HasTimeout) |
 		flag(v.Marked(i), OutcomeMarked) | flag(v.Retry(i) || ties.Has(MarkedRetry), RetryByMark)
 	return uint64(v.Outcome[i]) | uint64(flags)<<8 | uint64(ties)<<16 | uint64(v.CutBy[i])<<24 | uint64(v.Failure[i])<<32 | uint64(v.resolution[i])<<40
 }

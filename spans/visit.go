@@ -1,7 +1,6 @@
 package spans
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -245,14 +244,14 @@ func (v *visitor) load(pieces []piece, spilled int64, fragments int) (err error)
 // them, since sorting all of them at once takes twice as long.
 func (v *visitor) index(pieces []piece, fragments int) {
 	buckets := uint64(1) << bits.Len(uint(fragments/16))
-	v.ends = refill(v.ends, int(buckets)+1, 0)
-	v.eachLoaded(pieces, func(f fragment) { v.ends[f.trace().partition(buckets, bucketLevel)+1]++ })
+	v.ends = append(v.ends[:0], make([]int32, buckets+1)...)
+	v.eachLoaded(pieces, func(f fragment) { v.ends[partitionOf(f.trace(), buckets, bucketLevel)+1]++ })
 	for i := range buckets {
 		v.ends[i+1] += v.ends[i] // where bucket i+1 begins
 	}
 	v.entries = v.entries[:fragments]
 	v.eachLoaded(pieces, func(f fragment) {
-		next := &v.ends[f.trace().partition(buckets, bucketLevel)]
+		next := &v.ends[partitionOf(f.trace(), buckets, bucketLevel)]
 		v.entries[*next] = entry{f.trace(), f.rows(), f}
 		*next++ // in the end: where the bucket ends
 	})
@@ -279,20 +278,10 @@ func (v *visitor) eachLoaded(pieces []piece, visit func(fragment)) {
 }
 
 func compareEntries(a, b entry) int {
-	switch {
-	case a.trace.Lo != b.trace.Lo:
-		return order(a.trace.Lo < b.trace.Lo)
-	case a.trace.Hi != b.trace.Hi:
-		return order(a.trace.Hi < b.trace.Hi)
+	if a.trace.Lo != b.trace.Lo {
+		return cmp.Compare(a.trace.Lo, b.trace.Lo)
 	}
-	return 0
-}
-
-func order(less bool) int {
-	if less {
-		return -1
-	}
-	return 1
+	return cmp.Compare(a.trace.Hi, b.trace.Hi)
 }
 
 // eachTrace yields the entries of each trace.
@@ -339,18 +328,12 @@ func (v *visitor) traces() error {
 // assemble unpacks the spans of one trace and links them.
 func (v *visitor) assemble(entries []entry) {
 	t := &v.trace
-	t.ID, t.Text, t.captions, t.RetryOf = entries[0].trace, "", t.captions[:0], t.RetryOf[:0]
-	t.Spans = slices.Grow(t.Spans[:0], rowsOf(entries))
+	t.Begin(entries[0].trace)
+	t.Spans = slices.Grow(t.Spans, rowsOf(entries))
 	for i := range entries {
 		v.unpack(entries[i].fragment, entries[i].rows)
 	}
-	if len(t.captions) > 1 {
-		slices.SortFunc(t.captions, func(a, b named) int {
-			return cmp.Or(cmp.Compare(a.id, b.id), bytes.Compare(a.text, b.text))
-		})
-	}
-	t.sort()
-	t.link()
+	t.Link()
 	v.counts.Spans += int64(len(t.Spans))
 	v.counts.Traces++
 	v.counts.Duplicates += int64(t.Duplicates)
@@ -373,7 +356,7 @@ func (v *visitor) unpack(f fragment, rows int) {
 		text := u.next(s)
 		names.apply(s)
 		if len(text) > 0 {
-			t.captions = append(t.captions, named{s.ID, text})
+			t.Caption(s.ID, text)
 		}
 	}
 }
