@@ -124,7 +124,7 @@ func compareSpans(a, b *Span) int {
 	)
 }
 
-// Trace is one whole trace. In Assembler.Each its slices are the visitor's:
+// Trace is one whole trace. In assembly.Traces.Each its slices are the visitor's:
 // good until the callback returns.
 type Trace struct {
 	ID   TraceID

@@ -1,9 +1,11 @@
-package spans
+package assembly
 
 import (
 	"encoding/binary"
 
 	"github.com/tailscope/tailscope/internal/records"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // A run is written as the upper half of the hash of its chain's id, the id, how the
@@ -42,7 +44,7 @@ type runWriter struct {
 
 // begin starts the record of a chain's next run.
 func (r *runWriter) begin(c *ChainCollector, text []byte) {
-	id, opaque := ParseTraceID(text)
+	id, opaque := spans.ParseTraceID(text)
 	hash := id.Hash()
 	r.part, r.id = &c.parts[hash%chainParts], text
 	r.start, r.first = r.part.start, true
@@ -52,7 +54,7 @@ func (r *runWriter) begin(c *ChainCollector, text []byte) {
 
 // appendID writes an id: 0 and its number, or its text behind one more than its
 // length. Equal ids are equal bytes.
-func appendID(b []byte, id TraceID, opaque bool, text []byte) []byte {
+func appendID(b []byte, id spans.TraceID, opaque bool, text []byte) []byte {
 	if !opaque {
 		b = append(b, 0)
 		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, id.Hi), id.Lo)
@@ -61,7 +63,7 @@ func appendID(b []byte, id TraceID, opaque bool, text []byte) []byte {
 }
 
 // line adds a line of a batch to the record.
-func (r *runWriter) line(batch *Batch, i int, site int32, mayBeCut bool) {
+func (r *runWriter) line(batch *spans.Batch, i int, site int32, mayBeCut bool) {
 	r.flags = len(r.bytes)
 	flags, duration := byte(0), batch.Duration[i]
 	b := append(r.bytes, 0)
@@ -89,7 +91,7 @@ func (r *runWriter) line(batch *Batch, i int, site int32, mayBeCut bool) {
 	r.bytes = b
 }
 
-func endingOf(b *Batch, i int, mayBeCut bool) byte {
+func endingOf(b *spans.Batch, i int, mayBeCut bool) byte {
 	ended := byte(b.Outcome[i] | b.CutBy[i]<<2)
 	if b.Retry(i) {
 		ended |= bitRetry
@@ -134,7 +136,7 @@ func (r *chainRun) Name() string {
 	if n > 0 {
 		return string(text)
 	}
-	return r.spelling.of(TraceID{Hi: binary.LittleEndian.Uint64(text), Lo: binary.LittleEndian.Uint64(text[8:])})
+	return r.spelling.of(spans.TraceID{Hi: binary.LittleEndian.Uint64(text), Lo: binary.LittleEndian.Uint64(text[8:])})
 }
 
 // cutID takes an id as it was written off the front.
@@ -149,7 +151,7 @@ func cutID(b []byte) (id, rest []byte) {
 }
 
 // unpackLine reads what stands before the start of a line.
-func unpackLine(a *Attempt, b []byte, sites []site) (rest []byte) {
+func unpackLine(a *spans.Attempt, b []byte, sites []site) (rest []byte) {
 	flags := b[0]
 	b = b[1:]
 	at := uint64(flags >> siteShift)
@@ -159,7 +161,7 @@ func unpackLine(a *Attempt, b []byte, sites []site) (rest []byte) {
 	}
 	a.Hop, a.Instance, a.Parent = sites[at].hop, sites[at].instance, -1
 	if flags&flagEnded != 0 {
-		a.Outcome, a.CutBy, a.Failure = Outcome(b[0]&3), CutBy(b[0]>>2&7), Failure(b[1])
+		a.Outcome, a.CutBy, a.Failure = spans.Outcome(b[0]&3), spans.CutBy(b[0]>>2&7), spans.Failure(b[1])
 		a.Retry, a.MayBeCut = b[0]&bitRetry != 0, b[0]&bitMayBeCut != 0
 		b = b[2:]
 	}

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // there are workers; the order of traces is not specified. It comes after all
 // Add, and once. A trace is the visitor's until visit returns. An error of
 // visit, or the end of ctx, ends it.
-func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int, t *Trace) error) error {
+func (a *Traces) Each(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
 	if a.visited || a.collectors == nil {
 		return errors.New("spans: Each after Each or Close")
 	}
@@ -35,8 +37,8 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 	var wg sync.WaitGroup
 	for w := range workers {
 		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(workers)}}
-		v.trace = Trace{Hops: merged.hops.list, Hosts: merged.hosts.list, Strata: merged.strata.list, Instances: merged.instances.list}
-		v.visit = func(t *Trace) error { return visit(w, t) }
+		v.trace = spans.Trace{Hops: merged.hops.list, Hosts: merged.hosts.list, Strata: merged.strata.list, Instances: merged.instances.list}
+		v.visit = func(t *spans.Trace) error { return visit(w, t) }
 		wg.Go(func() {
 			if err := v.run(&next); err != nil {
 				cancel(err)
@@ -49,7 +51,7 @@ func (a *Assembler) Each(ctx context.Context, workers int, visit func(worker int
 
 // seal ends collecting: names get their places in one table for all, which
 // renamings say for each collector.
-func (a *Assembler) seal() (merged tables, renamings []renaming) {
+func (a *Traces) seal() (merged tables, renamings []renaming) {
 	all := make([]*tables, len(a.collectors))
 	for i, c := range a.collectors {
 		c.sealed = true
@@ -68,21 +70,21 @@ type piece struct {
 
 // visitor goes through partitions one after the other.
 type visitor struct {
-	owner   *Assembler
+	owner   *Traces
 	ctx     context.Context
-	visit   func(*Trace) error
+	visit   func(*spans.Trace) error
 	names   []renaming // by who collected a fragment
 	quota   quota
 	loaded  []byte // fragments that were spilled
 	entries []entry
 	ends    []int32 // of the buckets while entries are sorted
-	trace   Trace
+	trace   spans.Trace
 	counts  Counts
 }
 
 // entry is a fragment of the partition.
 type entry struct {
-	trace    TraceID
+	trace    spans.TraceID
 	rows     int
 	fragment fragment
 }
@@ -211,7 +213,7 @@ func (v *visitor) fragments(p piece, visit func(fragment) error) (err error) {
 // release lets go of all buffers.
 func (v *visitor) release() {
 	t := &v.trace
-	v.trace = Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata, Instances: t.Instances}
+	v.trace = spans.Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata, Instances: t.Instances}
 	v.entries, v.ends, v.loaded = nil, nil, nil
 	v.quota.drop()
 }

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/tailscope/tailscope/internal/records"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // A fragment is spans of one trace that came together, packed: about 35 bytes a
@@ -44,7 +46,7 @@ const (
 
 // previous is what of a span the next one is written as a change from.
 type previous struct {
-	id, parent          SpanID
+	id, parent          spans.SpanID
 	start, line, offset int64
 	bytes, weight       uint64
 	stratum, file       int32
@@ -58,7 +60,7 @@ type packer struct {
 }
 
 // begin starts a fragment.
-func (p *packer) begin(id TraceID, source int, text []byte) {
+func (p *packer) begin(id spans.TraceID, source int, text []byte) {
 	p.b = append(p.b[:0], make([]byte, headBytes)...)
 	binary.LittleEndian.PutUint64(p.b, id.Hi)
 	binary.LittleEndian.PutUint64(p.b[8:], id.Lo)
@@ -92,14 +94,14 @@ func (p *packer) add(v *vectors, i int) {
 	control |= p.rare(&w, v, i)
 	w.full(v.Span[i])
 	w.full(v.Digest[i])
-	control |= p.parent(&w, SpanID(v.Parent[i])) << parentShift
+	control |= p.parent(&w, spans.SpanID(v.Parent[i])) << parentShift
 	if len(text) > 0 {
 		control |= hasText
 		w.at += binary.PutUvarint(w.b[w.at:], uint64(len(text)))
 		w.at += copy(w.b[w.at:], text)
 	}
 	binary.LittleEndian.PutUint32(w.b[len(p.b):], control)
-	old.id, old.parent, old.start, old.line, old.offset, old.bytes = SpanID(v.Span[i]), SpanID(v.Parent[i]), start, v.line[i], v.offset[i], bytes
+	old.id, old.parent, old.start, old.line, old.offset, old.bytes = spans.SpanID(v.Span[i]), spans.SpanID(v.Parent[i]), start, v.line[i], v.offset[i], bytes
 	p.b = w.b[:w.at]
 	p.rows++
 }
@@ -129,7 +131,7 @@ func (p *packer) rare(w *lanes, v *vectors, i int) uint32 {
 	return hasRare
 }
 
-func (p *packer) parent(w *lanes, id SpanID) uint32 {
+func (p *packer) parent(w *lanes, id spans.SpanID) uint32 {
 	switch id {
 	case 0:
 		return noParentID
@@ -163,16 +165,16 @@ func (w *lanes) full(v uint64) {
 	w.at += 8
 }
 
-func (s *Span) setBytes(v uint64) {
-	s.Outcome, s.Flags, s.Ties = Outcome(v), Flags(v>>8), Ties(v>>16)
-	s.CutBy, s.Failure, s.Resolution = CutBy(v>>24), Failure(v>>32), uint8(v>>40)
+func setBytes(s *spans.Span, v uint64) {
+	s.Outcome, s.Flags, s.Ties = spans.Outcome(v), spans.Flags(v>>8), spans.Ties(v>>16)
+	s.CutBy, s.Failure, s.Resolution = spans.CutBy(v>>24), spans.Failure(v>>32), uint8(v>>40)
 }
 
 // fragment is a packed fragment.
 type fragment []byte
 
-func (f fragment) trace() TraceID {
-	return TraceID{binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint64(f[8:])}
+func (f fragment) trace() spans.TraceID {
+	return spans.TraceID{Hi: binary.LittleEndian.Uint64(f), Lo: binary.LittleEndian.Uint64(f[8:])}
 }
 
 // length is that of the fragment whose head stands at the start of f.
@@ -208,7 +210,7 @@ func (u *unpacker) take(n int) []byte {
 }
 
 // next writes the next span to s and returns the text of its id.
-func (u *unpacker) next(s *Span) (text []byte) {
+func (u *unpacker) next(s *spans.Span) (text []byte) {
 	old := &u.before
 	control := u.word()
 	old.start += records.Unzigzag(u.lane(control))
@@ -220,13 +222,13 @@ func (u *unpacker) next(s *Span) (text []byte) {
 	places := u.lane(control >> 20)
 	s.Host, s.Instance = int32(places), int32(places>>32)
 	old.bytes ^= u.lane(control >> 24)
-	s.setBytes(old.bytes)
+	setBytes(s, old.bytes)
 	s.Timeout = 0
 	if control&hasRare != 0 {
 		s.Timeout = u.rare()
 	}
 	s.Weight, s.Stratum, s.File = math.Float64frombits(old.weight), old.stratum, old.file
-	s.ID, s.Digest = SpanID(u.full()), u.full()
+	s.ID, s.Digest = spans.SpanID(u.full()), u.full()
 	s.Parent = u.parent(control >> parentShift & 3)
 	if control&hasText != 0 {
 		text = u.take(int(u.varint()))
@@ -245,7 +247,7 @@ func (u *unpacker) rare() (timeout int64) {
 	return timeout
 }
 
-func (u *unpacker) parent(how uint32) SpanID {
+func (u *unpacker) parent(how uint32) spans.SpanID {
 	switch how {
 	case noParentID:
 		return 0
@@ -254,7 +256,7 @@ func (u *unpacker) parent(how uint32) SpanID {
 	case parentAsBefore:
 		return u.before.parent
 	}
-	return SpanID(u.full())
+	return spans.SpanID(u.full())
 }
 
 func (u *unpacker) word() uint32 {

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"errors"
@@ -7,10 +7,12 @@ import (
 	"sync/atomic"
 
 	"github.com/tailscope/tailscope/internal/spill"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
-// AssemblerConfig says what an Assembler may use.
-type AssemblerConfig struct {
+// TraceConfig says what an Traces may use.
+type TraceConfig struct {
 	// Memory is in bytes, for all workers together; 0 sets no limit. Half of it
 	// is for collecting, half for visiting. Besides, each worker needs about
 	// 1 MiB for what is on its way, and the names of hops and hosts once; a trace
@@ -18,17 +20,17 @@ type AssemblerConfig struct {
 	Memory int64
 	// TempDir is where spill files are made; "" is the system's folder.
 	TempDir string
-	// Workers is how many Collectors there are, at least 1.
+	// Workers is how many TraceCollectors there are, at least 1.
 	Workers int
 }
 
-// Assembler makes traces whole whose spans come in pieces, in any order, from
-// several files and workers. Each worker adds to its Collector; then Each gives
+// Traces makes traces whole whose spans come in pieces, in any order, from
+// several files and workers. Each worker adds to its TraceCollector; then Each gives
 // every trace once. What memory does not hold is spilled to files, which Close
 // removes.
-type Assembler struct {
-	config     AssemblerConfig
-	collectors []*Collector
+type Traces struct {
+	config     TraceConfig
+	collectors []*TraceCollector
 	spilled    atomic.Int64
 	visited    bool
 
@@ -36,7 +38,7 @@ type Assembler struct {
 	counts Counts
 }
 
-// Counts is what an Assembler has seen.
+// Counts is what an Traces has seen.
 type Counts struct {
 	Spans        int64 // after dropping duplicates
 	Traces       int64
@@ -48,27 +50,27 @@ type Counts struct {
 // errNoLinks is a mistake of the caller: the builder was not asked for Links.
 var errNoLinks = errors.New("spans: a batch without the columns of Links")
 
-// NewAssembler returns an assembler; the caller must Close it.
-func NewAssembler(c AssemblerConfig) *Assembler {
+// NewTraces returns an assembler; the caller must Close it.
+func NewTraces(c TraceConfig) *Traces {
 	c.Workers = max(c.Workers, 1)
 	if c.Memory <= 0 {
 		c.Memory = math.MaxInt64 / 8
 	}
-	a := &Assembler{config: c}
+	a := &Traces{config: c}
 	for i := range c.Workers {
 		q := &quota{limit: c.Memory / 2 / int64(c.Workers)}
-		a.collectors = append(a.collectors, &Collector{
-			number: i, tables: newTables(), store: store{parts: partitions, quota: q, file: a.newFile()}, renamings: map[*Builder]*renaming{},
+		a.collectors = append(a.collectors, &TraceCollector{
+			number: i, tables: newTables(), store: store{parts: partitions, quota: q, file: a.newFile()}, renamings: map[*spans.Builder]*renaming{},
 		})
 	}
 	return a
 }
 
 // Worker returns the collector of worker i of Workers.
-func (a *Assembler) Worker(i int) *Collector { return a.collectors[i] }
+func (a *Traces) Worker(i int) *TraceCollector { return a.collectors[i] }
 
 // Counts returns what was seen so far; all but SpilledBytes come from Each.
-func (a *Assembler) Counts() Counts {
+func (a *Traces) Counts() Counts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := a.counts
@@ -76,7 +78,7 @@ func (a *Assembler) Counts() Counts {
 	return c
 }
 
-func (a *Assembler) count(c Counts) {
+func (a *Traces) count(c Counts) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.counts.Spans += c.Spans
@@ -86,13 +88,13 @@ func (a *Assembler) count(c Counts) {
 }
 
 // newFile returns the spill file of a store.
-func (a *Assembler) newFile() spillFile {
+func (a *Traces) newFile() spillFile {
 	return spillFile{File: spill.New(a.config.TempDir, "spans"), total: &a.spilled}
 }
 
 // Close removes the spill files. Calling it again does nothing. No Add or Each may
 // be running.
-func (a *Assembler) Close() (err error) {
+func (a *Traces) Close() (err error) {
 	for _, c := range a.collectors {
 		c.sealed = true
 		err = errors.Join(err, c.store.file.Close())
@@ -101,12 +103,12 @@ func (a *Assembler) Close() (err error) {
 	return err
 }
 
-// Collector takes the batches of one worker goroutine.
-type Collector struct {
+// TraceCollector takes the batches of one worker goroutine.
+type TraceCollector struct {
 	number    int
 	store     store
 	tables    *tables
-	renamings map[*Builder]*renaming // from a batch's tables to those of the worker
+	renamings map[*spans.Builder]*renaming // from a batch's tables to those of the worker
 	rows      grouping
 	packer    packer
 	sealed    bool
@@ -114,7 +116,7 @@ type Collector struct {
 
 // Add takes over what it needs of a batch with the columns of Links. The batch
 // stays the caller's. After an error the assembler is only good for Close.
-func (c *Collector) Add(b *Batch) error {
+func (c *TraceCollector) Add(b *spans.Batch) error {
 	if b.TraceHi == nil {
 		return errNoLinks
 	}
@@ -135,7 +137,7 @@ func (c *Collector) Add(b *Batch) error {
 }
 
 // pack makes fragments of the rows of one trace.
-func (c *Collector) pack(v *vectors, first int32) error {
+func (c *TraceCollector) pack(v *vectors, first int32) error {
 	id := v.TraceID(first)
 	c.packer.begin(id, c.number, c.rows.text(v.Batch, first))
 	for i := first; i >= 0; i = c.rows.next[i] {
@@ -150,7 +152,7 @@ func (c *Collector) pack(v *vectors, first int32) error {
 	return c.store.put(c.packer.end())
 }
 
-func (c *Collector) namesOf(b *Batch) *renaming {
+func (c *TraceCollector) namesOf(b *spans.Batch) *renaming {
 	r := c.renamings[b.Lineage]
 	if r == nil {
 		r = &renaming{}

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"context"
@@ -6,9 +6,11 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
-// Keep says which attempts of hop logs a ChainStore keeps.
+// Keep says which attempts of hop logs a Chains keeps.
 type Keep uint8
 
 const (
@@ -21,7 +23,7 @@ const (
 	KeepAll
 )
 
-// ChainConfig says what a ChainStore keeps, and what it may use.
+// ChainConfig says what a Chains keeps, and what it may use.
 type ChainConfig struct {
 	Keep Keep
 	// PassUpCuts makes a failed attempt that holds a cut one of another hop of its
@@ -30,7 +32,7 @@ type ChainConfig struct {
 	// CutFrom returns how long, in ns, an attempt of a hop of which the source says
 	// nothing must be so that its configured timeout may have cut it, 0 for a hop
 	// without a timeout. It may be nil. Workers call it at the same time.
-	CutFrom func(Hop) int64
+	CutFrom func(spans.Hop) int64
 	// Memory is in bytes, for all workers together, for attempts that wait for their
 	// chain to be whole; 0 sets no limit. What it does not hold goes to files in
 	// TempDir, "" being the system's folder. Besides, each worker of Each holds a
@@ -45,22 +47,22 @@ type ChainConfig struct {
 // all collectors is put together at a time, by each worker.
 const chainParts = 256
 
-// ChainStore puts the chains of hop logs together, whose lines come in any order,
+// Chains puts the chains of hop logs together, whose lines come in any order,
 // from several files and workers. Each worker adds to its ChainCollector; then Each
 // gives every chain once. Close must be called.
-type ChainStore struct {
+type Chains struct {
 	config     ChainConfig
 	collectors []*ChainCollector
 	visited    bool
 }
 
-// NewChainStore returns an empty store.
-func NewChainStore(c ChainConfig) *ChainStore {
+// NewChains returns an empty store.
+func NewChains(c ChainConfig) *Chains {
 	c.Workers = max(c.Workers, 1)
 	if c.Memory <= 0 {
 		c.Memory = math.MaxInt64
 	}
-	s := &ChainStore{config: c}
+	s := &Chains{config: c}
 	for range c.Workers {
 		s.collectors = append(s.collectors, newChainCollector(c))
 	}
@@ -68,10 +70,10 @@ func NewChainStore(c ChainConfig) *ChainStore {
 }
 
 // Worker returns the collector of worker i of Workers.
-func (s *ChainStore) Worker(i int) *ChainCollector { return s.collectors[i] }
+func (s *Chains) Worker(i int) *ChainCollector { return s.collectors[i] }
 
 // Close removes what is on disk; calling it again does nothing.
-func (s *ChainStore) Close() error {
+func (s *Chains) Close() error {
 	var errs []error
 	for _, c := range s.collectors {
 		errs = append(errs, c.file.Close())
@@ -83,7 +85,7 @@ func (s *ChainStore) Close() error {
 // are workers; the order of chains is not specified. It comes after all AddBatch,
 // and once. A chain is the visitor's until visit returns. An error of visit, of
 // reading a file, or the end of ctx, ends it.
-func (s *ChainStore) Each(ctx context.Context, workers int, visit func(worker int, c *Chain) error) error {
+func (s *Chains) Each(ctx context.Context, workers int, visit func(worker int, c *spans.Chain) error) error {
 	if s.visited {
 		return errors.New("spans: Each after Each")
 	}
@@ -115,7 +117,7 @@ type collected struct {
 }
 
 // merge joins what the workers saw into tables that do not depend on who saw what.
-func (s *ChainStore) merge() *collected {
+func (s *Chains) merge() *collected {
 	all := &collected{collectors: s.collectors}
 	var each []*tables
 	for _, c := range s.collectors {
@@ -136,6 +138,6 @@ func (s *ChainStore) merge() *collected {
 
 func (all *collected) reader(c ChainConfig) *chainReader {
 	r := &chainReader{collected: all, config: c}
-	r.chain = Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
+	r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
 	return r
 }

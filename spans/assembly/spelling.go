@@ -1,7 +1,9 @@
-package spans
+package assembly
 
 import (
 	"strings"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // spelling is how the id of a chain was written, so that it is printed the same:
@@ -34,7 +36,7 @@ func spellingOf(text []byte) spelling {
 }
 
 // of spells a number.
-func (s spelling) of(id TraceID) string {
+func (s spelling) of(id spans.TraceID) string {
 	text := id.String()
 	if n := int(s &^ capitals); n > 0 {
 		text = text[len(text)-n:]

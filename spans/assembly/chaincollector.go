@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/tailscope/tailscope/internal/records"
 	"github.com/tailscope/tailscope/internal/spill"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // ChainCollector takes the batches of one worker goroutine. Lines of a chain often
@@ -15,7 +17,7 @@ type ChainCollector struct {
 	config    ChainConfig
 	memory    int64
 	tables    *tables
-	renamings map[*Builder]*renaming // from a batch's tables to those of the worker
+	renamings map[*spans.Builder]*renaming // from a batch's tables to those of the worker
 	hops      []hopOfChains
 	sites     []site
 	siteIndex map[site]int32
@@ -46,7 +48,7 @@ type chainPart struct {
 
 func newChainCollector(c ChainConfig) *ChainCollector {
 	return &ChainCollector{
-		config: c, memory: c.Memory / int64(c.Workers), tables: newTables(), renamings: map[*Builder]*renaming{}, siteIndex: map[site]int32{},
+		config: c, memory: c.Memory / int64(c.Workers), tables: newTables(), renamings: map[*spans.Builder]*renaming{}, siteIndex: map[site]int32{},
 		file: spill.New(c.TempDir, "chains"),
 	}
 }
@@ -54,7 +56,7 @@ func newChainCollector(c ChainConfig) *ChainCollector {
 // AddBatch takes over what it needs of a batch of a hop log with the columns Traces
 // and Starts, and Instances where those are wanted; the batch stays the caller's. An
 // error is one of writing the file.
-func (c *ChainCollector) AddBatch(b *Batch) error {
+func (c *ChainCollector) AddBatch(b *spans.Batch) error {
 	if c.config.Keep == KeepNone {
 		return nil
 	}
@@ -75,19 +77,19 @@ func (c *ChainCollector) AddBatch(b *Batch) error {
 }
 
 // ofRetried reports whether row i may belong to a call with retries.
-func ofRetried(b *Batch, i int) bool {
-	o := Outcome(b.Outcome[i])
-	return o == Truncated || o == Failed || b.Retry(i)
+func ofRetried(b *spans.Batch, i int) bool {
+	o := spans.Outcome(b.Outcome[i])
+	return o == spans.Truncated || o == spans.Failed || b.Retry(i)
 }
 
-func instanceOf(names *renaming, b *Batch, i int) int32 {
+func instanceOf(names *renaming, b *spans.Batch, i int) int32 {
 	if b.Instance == nil {
 		return 0
 	}
 	return at(names.instances, b.Instance[i])
 }
 
-func (c *ChainCollector) namesOf(b *Batch) *renaming {
+func (c *ChainCollector) namesOf(b *spans.Batch) *renaming {
 	r := c.renamings[b.Lineage]
 	if r == nil {
 		r = &renaming{}
@@ -100,7 +102,7 @@ func (c *ChainCollector) namesOf(b *Batch) *renaming {
 	return r
 }
 
-func (c *ChainCollector) cutFrom(h Hop) int64 {
+func (c *ChainCollector) cutFrom(h spans.Hop) int64 {
 	if c.config.CutFrom != nil {
 		if ns := c.config.CutFrom(h); ns > 0 {
 			return ns
@@ -111,13 +113,13 @@ func (c *ChainCollector) cutFrom(h Hop) int64 {
 
 // mayBeCut reports whether row i completed for all that it says, and yet is as long
 // as its timeout. It notes whether the row says anything.
-func (c *ChainCollector) mayBeCut(hop int32, b *Batch, i int) bool {
+func (c *ChainCollector) mayBeCut(hop int32, b *spans.Batch, i int) bool {
 	h := &c.hops[hop]
 	if b.Marked(i) {
 		h.marked = true
 		return false
 	}
-	return h.cutFrom < math.MaxInt64 && Outcome(b.Outcome[i]) == Completed && b.HasDuration(i) && b.Duration[i] >= h.cutFrom
+	return h.cutFrom < math.MaxInt64 && spans.Outcome(b.Outcome[i]) == spans.Completed && b.HasDuration(i) && b.Duration[i] >= h.cutFrom
 }
 
 // siteOf returns the number of a hop at an instance.
@@ -147,7 +149,7 @@ func (c *ChainCollector) renamed(r *renaming) []site {
 }
 
 // add writes a line into the record of its run.
-func (c *ChainCollector) add(id []byte, b *Batch, i int, site int32, mayBeCut bool) {
+func (c *ChainCollector) add(id []byte, b *spans.Batch, i int, site int32, mayBeCut bool) {
 	r := &c.run
 	if r.part == nil || !bytes.Equal(id, r.id) {
 		c.endRun()

@@ -1,9 +1,11 @@
-package spans
+package assembly
 
 import (
 	"math/bits"
 
 	"github.com/tailscope/tailscope/internal/spill"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 const (
@@ -118,13 +120,13 @@ type shelf struct {
 	pile
 	onDisk    []spill.Piece
 	fragments int
-	first     TraceID
+	first     spans.TraceID
 	mixed     bool // holds more than one trace
 }
 
 // note counts a fragment and keeps whether all are of one trace: such a shelf
 // cannot be parted.
-func (s *shelf) note(id TraceID) {
+func (s *shelf) note(id spans.TraceID) {
 	switch {
 	case s.fragments == 0:
 		s.first = id
@@ -225,7 +227,7 @@ func (s *store) spillAll() error {
 
 // partitionOf is which of n = 2^k parts a trace falls into; level selects other
 // bits of the id, so that a part can be parted again.
-func partitionOf(id TraceID, n uint64, level int) int {
+func partitionOf(id spans.TraceID, n uint64, level int) int {
 	h := (id.Hi ^ bits.RotateLeft64(id.Lo, 31)) * 0x9e3779b97f4a7c15
 	h ^= h >> 29
 	h *= 0xbf58476d1ce4e5b9

@@ -1,8 +1,10 @@
-package spans
+package assembly
 
 import (
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // grouping finds the rows of each trace in a batch. Where traces come whole it
@@ -13,10 +15,10 @@ type grouping struct {
 	next   []int32 // the next row of the same trace, -1 after the last
 	slots  []int32 // hash table: 1 + index into firsts, 0 for none
 	// salt keeps ids that were made to collide from doing so.
-	salt TraceID
+	salt spans.TraceID
 }
 
-func (g *grouping) group(b *Batch) {
+func (g *grouping) group(b *spans.Batch) {
 	n := b.Len()
 	g.firsts, g.lasts = g.firsts[:0], g.lasts[:0]
 	g.next = g.next[:0]
@@ -26,7 +28,7 @@ func (g *grouping) group(b *Batch) {
 	}
 	g.slots = append(g.slots[:0], make([]int32, size)...)
 	if g.salt.IsZero() {
-		g.salt = TraceID{rand.Uint64(), rand.Uint64() | 1}
+		g.salt = spans.TraceID{Hi: rand.Uint64(), Lo: rand.Uint64() | 1}
 	}
 	at := -1
 	for i := range int32(n) {
@@ -44,7 +46,7 @@ func (g *grouping) group(b *Batch) {
 }
 
 // find returns the number of the trace of row i: a new one's is the next.
-func (g *grouping) find(b *Batch, i int32) int {
+func (g *grouping) find(b *spans.Batch, i int32) int {
 	id := b.TraceID(i)
 	mask := uint64(len(g.slots) - 1)
 	hi, lo := bits.Mul64(id.Hi^g.salt.Hi, id.Lo^g.salt.Lo)
@@ -61,8 +63,8 @@ func (g *grouping) find(b *Batch, i int32) int {
 
 // text returns the text of a trace id that is no number, where Texts were asked
 // for. Of several that share a hash it is the smallest.
-func (g *grouping) text(b *Batch, first int32) (smallest []byte) {
-	if b.WithoutTrace() == b.Len() || !b.Lineage.Columns().Has(Texts) {
+func (g *grouping) text(b *spans.Batch, first int32) (smallest []byte) {
+	if b.WithoutTrace() == b.Len() || !b.Lineage.Columns().Has(spans.Texts) {
 		return nil
 	}
 	for i := first; i >= 0; i = g.next[i] {

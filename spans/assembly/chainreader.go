@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tailscope/tailscope/internal/records"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // chainReader puts the chains of one part after the other together.
@@ -15,14 +17,14 @@ type chainReader struct {
 	*collected
 	config   ChainConfig
 	worker   int
-	visit    func(worker int, c *Chain) error
+	visit    func(worker int, c *spans.Chain) error
 	runs     []chainRun
-	attempts []Attempt
+	attempts []spans.Attempt
 	room     []byte // for blocks from files
 
 	slots, firsts []int32 // see link
-	chain         Chain
-	several       []Attempt // of a chain that came in several runs
+	chain         spans.Chain
+	several       []spans.Attempt // of a chain that came in several runs
 }
 
 // run visits the chains of one part after the other until none is left.
@@ -98,7 +100,7 @@ func (r *chainReader) read(block []byte, sites []site, start int64) int64 {
 func (r *chainReader) readLines(run *chainRun, b []byte, sites []site, start int64) (rest []byte, first int64) {
 	before, begun := start, false
 	for {
-		r.attempts = append(r.attempts, Attempt{})
+		r.attempts = append(r.attempts, spans.Attempt{})
 		one, flags := &r.attempts[len(r.attempts)-1], b[0]
 		b = unpackLine(one, b, sites)
 		if flags&flagTimed == 0 {
@@ -114,7 +116,7 @@ func (r *chainReader) readLines(run *chainRun, b []byte, sites []site, start int
 		}
 		if flags&flagEnded != 0 {
 			one.MayBeCut = one.MayBeCut && !r.marked[one.Hop]
-			run.anyCut = run.anyCut || one.Outcome == Truncated
+			run.anyCut = run.anyCut || one.Outcome == spans.Truncated
 		}
 		if flags&flagLast != 0 {
 			return b, start
@@ -137,7 +139,7 @@ func (r *chainReader) visitAll(ctx context.Context) error {
 	return nil
 }
 
-func (r *chainReader) chainOf(first int32) *Chain {
+func (r *chainReader) chainOf(first int32) *spans.Chain {
 	c, run := &r.chain, &r.runs[first]
 	c.Named, c.Group, c.Attempts = run, run.group(), r.attempts[run.from:run.to:run.to]
 	if run.next >= 0 {
@@ -156,7 +158,7 @@ func (r *chainReader) chainOf(first int32) *Chain {
 }
 
 // collect adds the attempts of a chain from all its runs.
-func (r *chainReader) collect(list []Attempt, first int32) []Attempt {
+func (r *chainReader) collect(list []spans.Attempt, first int32) []spans.Attempt {
 	for i := first; i >= 0; i = r.runs[i].next {
 		list = append(list, r.attempts[r.runs[i].from:r.runs[i].to]...)
 	}

@@ -1,8 +1,10 @@
-package spans
+package assembly
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // table gives values dense indices.
@@ -30,7 +32,7 @@ type renaming struct{ hops, hosts, strata, instances []int32 }
 
 // tables are the names that spans refer to.
 type tables struct {
-	hops                     table[Hop]
+	hops                     table[spans.Hop]
 	hosts, strata, instances table[string]
 }
 
@@ -48,7 +50,7 @@ const entryBytes = 96
 
 // learn extends r by what is new in the batch's tables, which only grow but may
 // come in any order, and returns about how many bytes the names took.
-func (t *tables) learn(r *renaming, b *Batch) (grown int64) {
+func (t *tables) learn(r *renaming, b *spans.Batch) (grown int64) {
 	for _, h := range b.Hops[min(len(r.hops), len(b.Hops)):] {
 		i, isNew := t.hops.add(h)
 		r.hops = append(r.hops, i)
@@ -75,7 +77,7 @@ func (t *tables) learn(r *renaming, b *Batch) (grown int64) {
 }
 
 // apply renames a span's indices.
-func (r *renaming) apply(s *Span) {
+func (r *renaming) apply(s *spans.Span) {
 	s.Hop, s.Host, s.Stratum = r.hops[s.Hop], at(r.hosts, s.Host), at(r.strata, s.Stratum)
 	s.Instance = at(r.instances, s.Instance)
 }
@@ -99,7 +101,7 @@ func mergeTables(all []*tables) (tables, []renaming) {
 		merged.strata.list = append(merged.strata.list, t.strata.list...)
 		merged.instances.list = append(merged.instances.list, t.instances.list...)
 	}
-	merged.hops.sort(Hop.Compare)
+	merged.hops.sort(spans.Hop.Compare)
 	merged.hosts.sort(cmp.Compare[string])
 	merged.strata.sort(cmp.Compare[string])
 	merged.instances.sort(cmp.Compare[string])
