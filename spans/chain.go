@@ -72,12 +72,15 @@ func (a *Attempt) holdsAny(cuts []cut) bool {
 	return false
 }
 
-// Sort brings the attempts into their order.
-func (c *Chain) Sort() { sortFew(c.Attempts, compareAttempts) }
-
-// Nest finds what ran inside what, of attempts that are sorted.
-func (c *Chain) Nest() {
-	if len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
+// Link brings the attempts into their order, and sees whether all their starts are
+// known. With nest it also finds what ran inside what.
+func (c *Chain) Link(nest bool) {
+	c.Timed = true
+	for i := range c.Attempts {
+		c.Timed = c.Timed && c.Attempts[i].Timed
+	}
+	sortFew(c.Attempts, compareAttempts)
+	if !nest || len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
 		return
 	}
 	c.nesting.begin()
@@ -92,7 +95,6 @@ func (c *Chain) Nest() {
 func (t *Trace) Chain() *Chain {
 	c := &t.work.chain
 	c.Hops, c.Instances, c.Group, c.Named, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
-	c.Timed = true
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if !s.Flags.Has(HasDuration) || s.Duration < 0 {
@@ -102,9 +104,7 @@ func (t *Trace) Chain() *Chain {
 			Start: s.Start, Duration: s.Duration, Hop: s.Hop, Parent: -1, Instance: s.Instance, Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure,
 			Timed: s.Flags.Has(HasStart), Retry: s.Retry(),
 		})
-		c.Timed = c.Timed && s.Flags.Has(HasStart)
 	}
-	c.Sort()
-	c.Nest()
+	c.Link(true)
 	return c
 }

@@ -30,6 +30,7 @@ func (t *Trace) anyTruncated() bool {
 	}
 	return false
 }
+
 // Waits reports whether the parent of span i surely waits for it, as must be sure
 // where work is called an orphan. It does not where the tie says so, or where
 // either of them is a message's producer or consumer.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/tailscope/tailscope/internal/records"
 	"github.com/tailscope/tailscope/internal/spill"
 
 	"github.com/tailscope/tailscope/spans"
@@ -14,18 +13,13 @@ import (
 // come one behind the other: such a run is one record, with some 20 bytes for its
 // chain and 7 for each line.
 type ChainCollector struct {
-	config    ChainConfig
-	memory    int64
-	tables    *tables
-	renamings map[*spans.Builder]*renaming // from a batch's tables to those of the worker
-	hops      []hopOfChains
-	sites     []site
-	siteIndex map[site]int32
-
-	parts [chainParts]chainPart
-	held  int64 // bytes in memory
-	file  *spill.File
-	run   runWriter
+	config ChainConfig
+	tables *tables
+	hops   []hopOfChains
+	sites  table[site]
+	store  *store
+	starts [chainPartitions]int64 // of the last run of each partition, in ns
+	run    runWriter
 }
 
 // site is a hop at an instance: what a line takes up as one number.
@@ -39,18 +33,9 @@ type hopOfChains struct {
 	instance, site int32
 }
 
-// chainPart has records in memory, and pieces of the file.
-type chainPart struct {
-	blocks  records.Blocks
-	spilled []spill.Piece
-	start   int64 // of the last run, in ns
-}
-
 func newChainCollector(c ChainConfig) *ChainCollector {
-	return &ChainCollector{
-		config: c, memory: c.Memory / int64(c.Workers), tables: newTables(), renamings: map[*spans.Builder]*renaming{}, siteIndex: map[site]int32{},
-		file: spill.New(c.TempDir, "chains"),
-	}
+	q := &quota{limit: c.Memory / int64(c.Workers)}
+	return &ChainCollector{config: c, tables: newTables(), store: newStore(chainPartitions, 0, q, spill.New(c.TempDir, "chains"))}
 }
 
 // AddBatch takes over what it needs of a batch of a hop log with the columns Traces
@@ -66,14 +51,12 @@ func (c *ChainCollector) AddBatch(b *spans.Batch) error {
 		mayBeCut := c.config.CutFrom != nil && c.mayBeCut(hop, b, i)
 		id := b.Trace(i)
 		if id != nil && b.HasDuration(i) && b.Duration[i] >= 0 && (c.config.Keep == KeepAll || mayBeCut || ofRetried(b, i)) {
-			c.add(id, b, i, c.siteOf(hop, instanceOf(names, b, i)), mayBeCut)
+			if err := c.add(id, b, i, c.siteOf(hop, instanceOf(names, b, i)), mayBeCut); err != nil {
+				return err
+			}
 		}
 	}
-	c.endRun()
-	if c.held > c.memory {
-		return c.spill()
-	}
-	return nil
+	return c.endRun()
 }
 
 // ofRetried reports whether row i may belong to a call with retries.
@@ -90,12 +73,8 @@ func instanceOf(names *renaming, b *spans.Batch, i int) int32 {
 }
 
 func (c *ChainCollector) namesOf(b *spans.Batch) *renaming {
-	r := c.renamings[b.Lineage]
-	if r == nil {
-		r = &renaming{}
-		c.renamings[b.Lineage] = r
-	}
-	c.tables.learn(r, b)
+	r, grown := c.tables.of(b)
+	c.store.quota.charge(grown)
 	for _, h := range c.tables.hops.list[len(c.hops):] {
 		c.hops = append(c.hops, hopOfChains{cutFrom: c.cutFrom(h)})
 	}
@@ -128,67 +107,50 @@ func (c *ChainCollector) siteOf(hop, instance int32) int32 {
 	if h.site > 0 && h.instance == instance {
 		return h.site - 1
 	}
-	s := site{hop, instance}
-	i, known := c.siteIndex[s]
-	if !known {
-		i = int32(len(c.sites))
-		c.siteIndex[s] = i
-		c.sites = append(c.sites, s)
-	}
+	i, _ := c.sites.add(site{hop, instance})
 	h.instance, h.site = instance, i+1
 	return i
 }
 
 // renamed returns the sites in the numbers of other tables.
 func (c *ChainCollector) renamed(r *renaming) []site {
-	list := make([]site, len(c.sites))
-	for i, s := range c.sites {
+	list := make([]site, len(c.sites.list))
+	for i, s := range c.sites.list {
 		list[i] = site{r.hops[s.hop], r.instances[s.instance]}
 	}
 	return list
 }
 
 // add writes a line into the record of its run.
-func (c *ChainCollector) add(id []byte, b *spans.Batch, i int, site int32, mayBeCut bool) {
-	r := &c.run
-	if r.part == nil || !bytes.Equal(id, r.id) {
-		c.endRun()
-		r.begin(c, id)
+func (c *ChainCollector) add(id []byte, b *spans.Batch, i int, site int32, mayBeCut bool) error {
+	if c.run.text == nil || !bytes.Equal(id, c.run.text) {
+		if err := c.endRun(); err != nil {
+			return err
+		}
+		c.beginRun(id)
 	}
-	r.line(b, i, site, mayBeCut)
+	c.run.line(b, i, site, mayBeCut)
+	return nil
+}
+
+// beginRun starts the record of a chain's next run.
+func (c *ChainCollector) beginRun(text []byte) {
+	r := &c.run
+	r.begin(text)
+	r.partition = partitionOf(r.id, chainPartitions, 0)
+	r.start = c.starts[r.partition]
 }
 
 // endRun puts the record that is being written where it belongs, if there is one.
-func (c *ChainCollector) endRun() {
+func (c *ChainCollector) endRun() error {
 	r := &c.run
-	if r.part == nil {
-		return
+	if r.text == nil {
+		return nil
 	}
 	r.bytes[r.flags] |= flagLast
-	c.held += int64(len(r.bytes))
-	r.part.blocks.Append(r.bytes)
-	r.part, r.id = nil, nil // the id is the batch's
-}
-
-// spill moves all lines to the file.
-func (c *ChainCollector) spill() error {
-	var together []byte
-	for i := range c.parts {
-		part := &c.parts[i]
-		together = together[:0]
-		for _, block := range part.blocks {
-			together = append(together, block...)
-		}
-		if len(together) == 0 {
-			continue
-		}
-		p, err := c.file.Write(together)
-		if err != nil {
-			return err
-		}
-		part.spilled = append(part.spilled, p)
-		part.blocks.Clear()
+	r.text = nil // it is the batch's
+	if !r.first {
+		c.starts[r.partition] = r.firstStart
 	}
-	c.held = 0
-	return nil
+	return c.store.partitions[r.partition].add(r.id, r.bytes)
 }

@@ -1,18 +1,20 @@
 package assembly
 
 import (
+	"bytes"
 	"encoding/binary"
+	"strings"
 
 	"github.com/tailscope/tailscope/internal/records"
 
 	"github.com/tailscope/tailscope/spans"
 )
 
-// A run is written as the upper half of the hash of its chain's id, the id, how the
-// id was spelled, and its lines. A line is a byte of flags, the number of its site
-// where the flags do not hold it, how it ended unless it completed, its duration,
-// and its start as the distance to that of the line before; for the first line of a
-// run, of the run before in the same part.
+// A run is written as the id of its chain, how that was spelled, its text if it is no
+// number, and its lines. A line is a byte of flags, the number of its site where the
+// flags do not hold it, how it ended unless it completed, its duration, and its start
+// as the distance to that of the line before; for the first line of a run, of the run
+// before in the same partition.
 
 // The flags of a line.
 const (
@@ -34,32 +36,26 @@ const farSite = 1<<(8-siteShift) - 1
 
 // runWriter is a record that is being written.
 type runWriter struct {
-	part  *chainPart // nil: none is
-	id    []byte
-	bytes []byte
-	flags int   // where those of the last line are
-	start int64 // of the line before, in ns
-	first bool  // no line has a start yet
+	id         spans.TraceID
+	partition  int
+	text       []byte // of the id; nil: nothing is being written
+	bytes      []byte
+	flags      int   // where those of the last line are
+	start      int64 // of the line before, in ns
+	first      bool  // no line has a start yet
+	firstStart int64 // of the first line that has one
 }
 
 // begin starts the record of a chain's next run.
-func (r *runWriter) begin(c *ChainCollector, text []byte) {
+func (r *runWriter) begin(text []byte) {
 	id, opaque := spans.ParseTraceID(text)
-	hash := id.Hash()
-	r.part, r.id = &c.parts[hash%chainParts], text
-	r.start, r.first = r.part.start, true
-	r.bytes = appendID(binary.LittleEndian.AppendUint32(r.bytes[:0], uint32(hash>>32)), id, opaque, text)
-	r.bytes = append(r.bytes, byte(spellingOf(text)))
-}
-
-// appendID writes an id: 0 and its number, or its text behind one more than its
-// length. Equal ids are equal bytes.
-func appendID(b []byte, id spans.TraceID, opaque bool, text []byte) []byte {
+	r.id, r.text, r.first = id, text, true
+	r.bytes = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(r.bytes[:0], id.Hi), id.Lo)
 	if !opaque {
-		b = append(b, 0)
-		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, id.Hi), id.Lo)
+		r.bytes = append(r.bytes, byte(spellingOf(text)))
+		return
 	}
-	return append(records.Append(b, uint64(len(text))+1), text...)
+	r.bytes = append(records.Append(append(r.bytes, byte(notNumber)), uint64(len(text))), text...)
 }
 
 // line adds a line of a batch to the record.
@@ -85,7 +81,9 @@ func (r *runWriter) line(batch *spans.Batch, i int, site int32, mayBeCut bool) {
 	if start, timed := batch.Start(i); timed {
 		flags |= flagTimed
 		b = records.Append(b, records.Zigzag(start-r.start)) // where it overflows, so does its inverse
-		r.begun(start)
+		if r.start = start; r.first {
+			r.first, r.firstStart = false, start
+		}
 	}
 	b[r.flags] = flags
 	r.bytes = b
@@ -102,52 +100,39 @@ func endingOf(b *spans.Batch, i int, mayBeCut bool) byte {
 	return ended
 }
 
-// begun notes the start of a line for the next.
-func (r *runWriter) begun(start int64) {
-	r.start = start
-	if r.first {
-		r.first, r.part.start = false, start
-	}
-}
-
-// chainRun is a run that was read: attempts of one chain, and the next run of that
-// chain.
+// chainRun is a run that was read: attempts of one chain.
 type chainRun struct {
-	id             []byte // as it was written
-	hash           uint32
-	spelling       spelling
-	anyCut         bool  // an attempt was cut
-	untimed        bool  // an attempt has no start
-	from, to, next int32 // next: -1 for none
+	id       spans.TraceID
+	text     []byte // of an id that is no number
+	spelling spelling
+	from, to int32
 }
 
 // join takes over what another run tells of the whole chain, whichever came first.
 func (r *chainRun) join(o *chainRun) {
 	r.spelling = max(r.spelling, o.spelling)
-	r.anyCut, r.untimed = r.anyCut || o.anyCut, r.untimed || o.untimed
+	if bytes.Compare(o.text, r.text) < 0 {
+		r.text = o.text
+	}
 }
-
-// group is that of the chain.
-func (r *chainRun) group() uint16 { return uint16(r.hash >> 16) }
 
 // Name is the chain's id as it is printed.
 func (r *chainRun) Name() string {
-	n, text := records.Take(r.id)
-	if n > 0 {
-		return string(text)
+	if r.spelling == notNumber {
+		return string(r.text)
 	}
-	return r.spelling.of(spans.TraceID{Hi: binary.LittleEndian.Uint64(text), Lo: binary.LittleEndian.Uint64(text[8:])})
+	return r.spelling.of(r.id)
 }
 
-// cutID takes an id as it was written off the front.
-func cutID(b []byte) (id, rest []byte) {
-	n, text := records.Take(b)
-	size := 16
-	if n > 0 {
-		size = int(n) - 1
+// unpackRun reads what stands before the lines.
+func unpackRun(b []byte) (r chainRun, rest []byte) {
+	r.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
+	r.spelling, b = spelling(b[16]), b[17:]
+	if r.spelling == notNumber {
+		n, text := records.Take(b)
+		r.text, b = text[:n:n], text[n:]
 	}
-	at := len(b) - len(text) + size
-	return b[:at:at], b[at:]
+	return r, b
 }
 
 // unpackLine reads what stands before the start of a line.
@@ -171,4 +156,48 @@ func unpackLine(a *spans.Attempt, b []byte, sites []site) (rest []byte) {
 		a.Duration *= 1000
 	}
 	return b
+}
+
+// spelling is how the id of a chain was written, so that it is printed the same:
+// the number of its hexadecimal digits, and whether the letters are capitals; 0
+// where it is no plain run of them.
+type spelling byte
+
+const (
+	capitals  = 1 << 7
+	notNumber = spelling(1 << 6)
+)
+
+func spellingOf(text []byte) spelling {
+	lower, upper := false, false
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+		case c >= 'a' && c <= 'f':
+			lower = true
+		case c >= 'A' && c <= 'F':
+			upper = true
+		default:
+			return 0
+		}
+	}
+	switch {
+	case len(text) > 32 || lower && upper:
+		return 0
+	case upper:
+		return spelling(len(text)) | capitals
+	}
+	return spelling(len(text))
+}
+
+// of spells a number.
+func (s spelling) of(id spans.TraceID) string {
+	text := id.String()
+	if n := int(s &^ capitals); n > 0 {
+		text = text[len(text)-n:]
+	}
+	if s&capitals != 0 {
+		return strings.ToUpper(text)
+	}
+	return text
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -43,10 +41,6 @@ type ChainConfig struct {
 	Workers int
 }
 
-// chainParts is how many parts the chains are sorted into, by their ids. One part of
-// all collectors is put together at a time, by each worker.
-const chainParts = 256
-
 // Chains puts the chains of hop logs together, whose lines come in any order,
 // from several files and workers. Each worker adds to its ChainCollector; then Each
 // gives every chain once. Close must be called.
@@ -76,7 +70,7 @@ func (s *Chains) Worker(i int) *ChainCollector { return s.collectors[i] }
 func (s *Chains) Close() error {
 	var errs []error
 	for _, c := range s.collectors {
-		errs = append(errs, c.file.Close())
+		errs = append(errs, c.store.file.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -90,22 +84,13 @@ func (s *Chains) Each(ctx context.Context, workers int, visit func(worker int, c
 		return errors.New("spans: Each after Each")
 	}
 	s.visited = true
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	all := s.merge()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for w := range max(workers, 1) {
-		group.Go(func() {
-			r := all.reader(s.config)
-			r.worker, r.visit = w, visit
-			if err := r.run(ctx, &next); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
+	return eachPartition(ctx, workers, chainPartitions, func(ctx context.Context, worker int) func(int) error {
+		r := &chainReader{collected: all, ctx: ctx, config: s.config}
+		r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
+		r.visit = func(c *spans.Chain) error { return visit(worker, c) }
+		return r.partition
+	})
 }
 
 // collected is what all collectors have, with one numbering of their names.
@@ -134,10 +119,4 @@ func (s *Chains) merge() *collected {
 		}
 	}
 	return all
-}
-
-func (all *collected) reader(c ChainConfig) *chainReader {
-	r := &chainReader{collected: all, config: c}
-	r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
-	return r
 }

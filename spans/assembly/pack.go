@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 
@@ -181,6 +182,19 @@ func (f fragment) trace() spans.TraceID {
 func (f fragment) length() int { return int(binary.LittleEndian.Uint32(f[16:])) }
 
 func (f fragment) rows() int { return int(binary.LittleEndian.Uint32(f[20:])) }
+
+// fragments yields the fragments of a block.
+func fragments(block []byte) iter.Seq[fragment] {
+	return func(yield func(fragment) bool) {
+		for f := fragment(block); len(f) > 0; {
+			n := f.length()
+			if !yield(f[:n:n]) {
+				return
+			}
+			f = f[n:]
+		}
+	}
+}
 
 // unpacker reads the spans of a fragment.
 type unpacker struct {

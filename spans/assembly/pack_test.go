@@ -158,8 +158,8 @@ func TestRowsOfATraceAreGrouped(t *testing.T) {
 		t.Fatal(err)
 	}
 	fragments := 0
-	for i := range a.collectors[0].store.shelves {
-		fragments += a.collectors[0].store.shelves[i].fragments
+	for i := range a.collectors[0].store.partitions {
+		fragments += a.collectors[0].store.partitions[i].records
 	}
 	if fragments != 7 {
 		t.Errorf("%d fragments of 7 traces", fragments)

@@ -30,15 +30,16 @@ func (t *table[K]) add(k K) (int32, bool) {
 // renaming says under which index a table's values stand in another table.
 type renaming struct{ hops, hosts, strata, instances []int32 }
 
-// tables are the names that spans refer to.
+// tables are the names that the records of one worker refer to.
 type tables struct {
 	hops                     table[spans.Hop]
 	hosts, strata, instances table[string]
+	renamings                map[*spans.Builder]*renaming // from a batch's tables
 }
 
 // newTables returns tables whose host, stratum and instance 0 are none.
 func newTables() *tables {
-	var t tables
+	t := tables{renamings: map[*spans.Builder]*renaming{}}
 	t.hosts.add("")
 	t.strata.add("")
 	t.instances.add("")
@@ -48,31 +49,33 @@ func newTables() *tables {
 // entryBytes is about what an entry of a table costs besides its text.
 const entryBytes = 96
 
-// learn extends r by what is new in the batch's tables, which only grow but may
-// come in any order, and returns about how many bytes the names took.
-func (t *tables) learn(r *renaming, b *spans.Batch) (grown int64) {
-	for _, h := range b.Hops[min(len(r.hops), len(b.Hops)):] {
-		i, isNew := t.hops.add(h)
-		r.hops = append(r.hops, i)
+// of returns a batch's renaming after it has been extended by what is new in the
+// batch's tables, which only grow but may come in any order. grown is about how many
+// bytes the names took.
+func (t *tables) of(b *spans.Batch) (r *renaming, grown int64) {
+	r = t.renamings[b.Lineage]
+	if r == nil {
+		r = &renaming{}
+		t.renamings[b.Lineage] = r
+	}
+	size := func(name string) int { return len(name) }
+	grown += extend(&r.hops, &t.hops, b.Hops, func(h spans.Hop) int { return len(h.Name) + len(h.Service) + len(h.Operation) })
+	grown += extend(&r.hosts, &t.hosts, b.Hosts, size)
+	grown += extend(&r.strata, &t.strata, b.Strata, size)
+	grown += extend(&r.instances, &t.instances, b.Instances, size)
+	return r, grown
+}
+
+// extend renames the values of from that known does not yet have.
+func extend[K comparable](known *[]int32, to *table[K], from []K, size func(K) int) (grown int64) {
+	for _, k := range from[min(len(*known), len(from)):] {
+		i, isNew := to.add(k)
+		*known = append(*known, i)
 		grown += 4
 		if isNew {
-			grown += entryBytes + int64(len(h.Name)+len(h.Service)+len(h.Operation))
+			grown += entryBytes + int64(size(k))
 		}
 	}
-	names := func(to *table[string], list []int32, from []string) []int32 {
-		for _, name := range from[min(len(list), len(from)):] {
-			i, isNew := to.add(name)
-			list = append(list, i)
-			grown += 4
-			if isNew {
-				grown += entryBytes + int64(len(name))
-			}
-		}
-		return list
-	}
-	r.hosts = names(&t.hosts, r.hosts, b.Hosts)
-	r.strata = names(&t.strata, r.strata, b.Strata)
-	r.instances = names(&t.instances, r.instances, b.Instances)
 	return grown
 }
 
@@ -92,42 +95,34 @@ func at(list []int32, i int32) int32 {
 
 // mergeTables joins the workers' tables into one in sorted order, so that it
 // does not depend on who saw what first, and returns a renaming for each.
-func mergeTables(all []*tables) (tables, []renaming) {
-	var merged tables
-	renamings := make([]renaming, len(all))
-	for _, t := range all {
-		merged.hops.list = append(merged.hops.list, t.hops.list...)
-		merged.hosts.list = append(merged.hosts.list, t.hosts.list...)
-		merged.strata.list = append(merged.strata.list, t.strata.list...)
-		merged.instances.list = append(merged.instances.list, t.instances.list...)
-	}
-	merged.hops.sort(spans.Hop.Compare)
-	merged.hosts.sort(cmp.Compare[string])
-	merged.strata.sort(cmp.Compare[string])
-	merged.instances.sort(cmp.Compare[string])
-	for i, t := range all {
-		renamings[i] = renaming{
-			merged.hops.places(&t.hops), merged.hosts.places(&t.hosts), merged.strata.places(&t.strata), merged.instances.places(&t.instances),
-		}
+func mergeTables(all []*tables) (merged tables, renamings []renaming) {
+	hops := merged.hops.merge(all, func(t *tables) *table[spans.Hop] { return &t.hops }, spans.Hop.Compare)
+	hosts := merged.hosts.merge(all, func(t *tables) *table[string] { return &t.hosts }, cmp.Compare)
+	strata := merged.strata.merge(all, func(t *tables) *table[string] { return &t.strata }, cmp.Compare)
+	instances := merged.instances.merge(all, func(t *tables) *table[string] { return &t.instances }, cmp.Compare)
+	for i := range all {
+		renamings = append(renamings, renaming{hops[i], hosts[i], strata[i], instances[i]})
 	}
 	return merged, renamings
 }
 
-// sort sorts the list, drops what stands there twice and indexes it.
-func (t *table[K]) sort(compare func(a, b K) int) {
-	slices.SortFunc(t.list, compare)
-	t.list = slices.Compact(t.list)
-	t.index = make(map[K]int32, len(t.list))
-	for i, k := range t.list {
-		t.index[k] = int32(i)
+// merge fills the table with the values of others, and returns for each of them where
+// its values stand.
+func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], compare func(a, b K) int) (places [][]int32) {
+	var values []K
+	for _, each := range all {
+		values = append(values, of(each).list...)
 	}
-}
-
-// places returns where the values of part stand in t.
-func (t *table[K]) places(part *table[K]) []int32 {
-	list := make([]int32, len(part.list))
-	for i, k := range part.list {
-		list[i] = t.index[k]
+	slices.SortFunc(values, compare)
+	for _, k := range values {
+		t.add(k)
 	}
-	return list
+	for _, each := range all {
+		list := make([]int32, len(of(each).list))
+		for i, k := range of(each).list {
+			list[i] = t.index[k]
+		}
+		places = append(places, list)
+	}
+	return places
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tailscope/tailscope/internal/spill"
 
@@ -31,7 +30,6 @@ type TraceConfig struct {
 type Traces struct {
 	config     TraceConfig
 	collectors []*TraceCollector
-	spilled    atomic.Int64
 	visited    bool
 
 	mu     sync.Mutex // guards counts
@@ -40,11 +38,10 @@ type Traces struct {
 
 // Counts is what an Traces has seen.
 type Counts struct {
-	Spans        int64 // after dropping duplicates
-	Traces       int64
-	Duplicates   int64
-	Cycles       int64
-	SpilledBytes int64
+	Spans      int64 // after dropping duplicates
+	Traces     int64
+	Duplicates int64
+	Cycles     int64
 }
 
 // errNoLinks is a mistake of the caller: the builder was not asked for Links.
@@ -59,9 +56,7 @@ func NewTraces(c TraceConfig) *Traces {
 	a := &Traces{config: c}
 	for i := range c.Workers {
 		q := &quota{limit: c.Memory / 2 / int64(c.Workers)}
-		a.collectors = append(a.collectors, &TraceCollector{
-			number: i, tables: newTables(), store: store{parts: partitions, quota: q, file: a.newFile()}, renamings: map[*spans.Builder]*renaming{},
-		})
+		a.collectors = append(a.collectors, &TraceCollector{number: i, tables: newTables(), store: newStore(tracePartitions, 0, q, a.newFile())})
 	}
 	return a
 }
@@ -69,13 +64,11 @@ func NewTraces(c TraceConfig) *Traces {
 // Worker returns the collector of worker i of Workers.
 func (a *Traces) Worker(i int) *TraceCollector { return a.collectors[i] }
 
-// Counts returns what was seen so far; all but SpilledBytes come from Each.
+// Counts returns what Each has seen so far.
 func (a *Traces) Counts() Counts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c := a.counts
-	c.SpilledBytes = a.spilled.Load()
-	return c
+	return a.counts
 }
 
 func (a *Traces) count(c Counts) {
@@ -88,9 +81,7 @@ func (a *Traces) count(c Counts) {
 }
 
 // newFile returns the spill file of a store.
-func (a *Traces) newFile() spillFile {
-	return spillFile{File: spill.New(a.config.TempDir, "spans"), total: &a.spilled}
-}
+func (a *Traces) newFile() *spill.File { return spill.New(a.config.TempDir, "spans") }
 
 // Close removes the spill files. Calling it again does nothing. No Add or Each may
 // be running.
@@ -105,17 +96,16 @@ func (a *Traces) Close() (err error) {
 
 // TraceCollector takes the batches of one worker goroutine.
 type TraceCollector struct {
-	number    int
-	store     store
-	tables    *tables
-	renamings map[*spans.Builder]*renaming // from a batch's tables to those of the worker
-	rows      grouping
-	packer    packer
-	sealed    bool
+	number int
+	store  *store
+	tables *tables
+	rows   grouping
+	packer packer
+	sealed bool
 }
 
 // Add takes over what it needs of a batch with the columns of Links. The batch
-// stays the caller's. After an error the assembler is only good for Close.
+// stays the caller's. After an error the Traces are only good for Close.
 func (c *TraceCollector) Add(b *spans.Batch) error {
 	if b.TraceHi == nil {
 		return errNoLinks
@@ -123,13 +113,15 @@ func (c *TraceCollector) Add(b *spans.Batch) error {
 	if c.sealed {
 		return errors.New("spans: Add after Each or Close")
 	}
-	v := vectorsOf(b, c.namesOf(b))
+	names, grown := c.tables.of(b)
+	c.store.quota.charge(grown)
+	v := vectorsOf(b, names)
 	if err := v.check(); err != nil {
 		return err
 	}
-	c.rows.group(b)
-	for _, first := range c.rows.firsts {
-		if err := c.pack(&v, first); err != nil {
+	c.rows.group(b.Len(), b.TraceID)
+	for k, first := range c.rows.firsts {
+		if err := c.pack(&v, c.rows.ids[k], first); err != nil {
 			return err
 		}
 	}
@@ -137,27 +129,30 @@ func (c *TraceCollector) Add(b *spans.Batch) error {
 }
 
 // pack makes fragments of the rows of one trace.
-func (c *TraceCollector) pack(v *vectors, first int32) error {
-	id := v.TraceID(first)
-	c.packer.begin(id, c.number, c.rows.text(v.Batch, first))
+func (c *TraceCollector) pack(v *vectors, id spans.TraceID, first int32) error {
+	c.packer.begin(id, c.number, c.text(v.Batch, first))
 	for i := first; i >= 0; i = c.rows.next[i] {
 		if len(c.packer.b) > fragmentBytes {
-			if err := c.store.put(c.packer.end()); err != nil {
+			if err := c.store.put(id, c.packer.end()); err != nil {
 				return err
 			}
 			c.packer.begin(id, c.number, nil)
 		}
 		c.packer.add(v, int(i))
 	}
-	return c.store.put(c.packer.end())
+	return c.store.put(id, c.packer.end())
 }
 
-func (c *TraceCollector) namesOf(b *spans.Batch) *renaming {
-	r := c.renamings[b.Lineage]
-	if r == nil {
-		r = &renaming{}
-		c.renamings[b.Lineage] = r
+// text returns the text of a trace id that is no number, where Texts were asked
+// for. Of several that share a hash it is the smallest.
+func (c *TraceCollector) text(b *spans.Batch, first int32) (smallest []byte) {
+	if b.WithoutTrace() == b.Len() || !b.Lineage.Columns().Has(spans.Texts) {
+		return nil
 	}
-	c.store.quota.charge(c.tables.learn(r, b))
-	return r
+	for i := first; i >= 0; i = c.rows.next[i] {
+		if text := b.Trace(int(i)); len(text) > 0 && (smallest == nil || string(text) < string(smallest)) {
+			smallest = text
+		}
+	}
+	return smallest
 }

@@ -1,13 +1,11 @@
 package assembly
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math/bits"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -16,8 +14,8 @@ const (
 	// spanBytes is what a span needs while its trace is visited: its place there
 	// and in the lists that link it.
 	spanBytes = 200
-	// indexBytes is the size of an entry of the index.
-	indexBytes = 48
+	// indexBytes is what a fragment needs besides: its entry and what groups it.
+	indexBytes = 48 + 40
 )
 
 // Each calls visit with every trace exactly once, from as many goroutines as
@@ -30,23 +28,12 @@ func (a *Traces) Each(ctx context.Context, workers int, visit func(worker int, t
 	}
 	a.visited = true
 	merged, names := a.seal()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	workers = max(workers, 1)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for w := range workers {
-		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(workers)}}
+	return eachPartition(ctx, workers, tracePartitions, func(ctx context.Context, worker int) func(int) error {
+		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(max(workers, 1))}}
 		v.trace = spans.Trace{Hops: merged.hops.list, Hosts: merged.hosts.list, Strata: merged.strata.list, Instances: merged.instances.list}
-		v.visit = func(t *spans.Trace) error { return visit(w, t) }
-		wg.Go(func() {
-			if err := v.run(&next); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
+		v.visit = func(t *spans.Trace) error { return visit(worker, t) }
+		return v.whole
+	})
 }
 
 // seal ends collecting: names get their places in one table for all, which
@@ -56,16 +43,10 @@ func (a *Traces) seal() (merged tables, renamings []renaming) {
 	for i, c := range a.collectors {
 		c.sealed = true
 		c.store.quota.drop()
-		c.renamings, c.rows, c.store.file.joined = nil, grouping{}, nil
+		c.tables.renamings, c.rows = nil, grouping{}
 		all[i] = c.tables
 	}
 	return mergeTables(all)
-}
-
-// piece is what one store has of a partition.
-type piece struct {
-	*shelf
-	file *spillFile
 }
 
 // visitor goes through partitions one after the other.
@@ -77,7 +58,7 @@ type visitor struct {
 	quota   quota
 	loaded  []byte // fragments that were spilled
 	entries []entry
-	ends    []int32 // of the buckets while entries are sorted
+	groups  grouping // of entries
 	trace   spans.Trace
 	counts  Counts
 }
@@ -89,121 +70,121 @@ type entry struct {
 	fragment fragment
 }
 
-// run takes partitions until none is left.
-func (v *visitor) run(next *atomic.Int64) error {
-	defer func() { v.owner.count(v.counts) }()
-	for {
-		p := int(next.Add(1)) - 1
-		if p >= partitions {
-			return nil
-		}
-		var pieces []piece
-		for _, c := range v.owner.collectors {
-			pieces = append(pieces, piece{&c.store.shelves[p], &c.store.file})
-		}
-		if err := v.partition(pieces, 0); err != nil {
-			return err
-		}
+// whole visits a partition as all collectors have it.
+func (v *visitor) whole(number int) error {
+	var parts []*partition
+	for _, c := range v.owner.collectors {
+		parts = append(parts, &c.store.partitions[number])
 	}
+	err := v.partition(parts, 0)
+	v.owner.count(v.counts)
+	v.counts = Counts{}
+	return err
 }
 
 // partition visits the traces of a partition, or of its parts where it is too
 // large for the quota.
-func (v *visitor) partition(pieces []piece, level int) error {
-	if err := context.Cause(v.ctx); err != nil {
-		return err
-	}
-	spilled, fragments := size(pieces)
+func (v *visitor) partition(parts []*partition, level int) error {
+	spilled, fragments := size(parts)
 	if fragments == 0 {
 		return nil
 	}
-	canPart := level+1 < levels && mixed(pieces)
+	canSplit := level+1 < levels && mixed(parts)
 	bytes := spilled + int64(fragments)*indexBytes
-	if !canPart || bytes <= v.quota.limit {
-		if err := v.load(pieces, spilled, fragments); err != nil {
+	if !canSplit || bytes <= v.quota.limit {
+		if err := v.load(parts, spilled, fragments); err != nil {
 			return err
 		}
 		bytes += v.largest() * spanBytes
 	}
-	if canPart && bytes > v.quota.limit {
-		return v.part(pieces, level+1, partsFor(bytes, v.quota.limit))
+	if canSplit && bytes > v.quota.limit {
+		return v.split(parts, level+1, splitInto(bytes, v.quota.limit))
 	}
 	err := v.traces()
-	for _, p := range pieces {
-		p.pile = pile{}
+	for _, p := range parts {
+		p.forget()
 	}
 	return err
 }
 
-// partsFor returns into how many parts a partition goes so that a part takes a
-// quarter of the limit: the fewer parts, the longer their segments in the file.
-func partsFor(bytes, limit int64) uint64 {
+// splitInto returns into how many a partition is split so that one takes a quarter of
+// the limit: the fewer there are, the longer their pieces of the file.
+func splitInto(bytes, limit int64) int {
 	return 4 << min(4, bits.Len64(uint64(bytes/max(limit, 1)))) // 64 at most
 }
 
-func size(pieces []piece) (spilled int64, fragments int) {
-	for _, p := range pieces {
-		spilled, fragments = spilled+p.spilled(), fragments+p.fragments
+func size(parts []*partition) (spilled int64, fragments int) {
+	for _, p := range parts {
+		spilled, fragments = spilled+p.spilled(), fragments+p.records
 	}
 	return spilled, fragments
 }
 
 // mixed reports whether there is more than one trace.
-func mixed(pieces []piece) bool {
-	var first *shelf
-	for _, p := range pieces {
-		if p.fragments == 0 {
+func mixed(parts []*partition) bool {
+	var first *partition
+	for _, p := range parts {
+		if p.records == 0 {
 			continue
 		}
 		if p.mixed || first != nil && p.first != first.first {
 			return true
 		}
-		first = p.shelf
+		first = p
 	}
 	return false
 }
 
-// part parts a partition by other bits of the ids, through a file, and visits
-// the parts one by one. None of them stays in memory meanwhile.
-func (v *visitor) part(pieces []piece, level int, parts uint64) (err error) {
-	s := &store{level: level, parts: parts, quota: &v.quota, file: v.owner.newFile()}
+// split splits a partition by other bits of the ids, through a file, and visits
+// the new ones one by one. None of them stays in memory meanwhile.
+func (v *visitor) split(parts []*partition, level, into int) (err error) {
+	s := newStore(into, level, &v.quota, v.owner.newFile())
 	tables := v.quota.tables
 	defer func() {
 		v.quota.charge(tables - v.quota.tables)
 		err = errors.Join(err, s.file.Close())
 	}()
 	v.release()
-	for _, p := range pieces {
-		if err := v.fragments(p, s.put); err != nil {
+	for _, p := range parts {
+		if err := v.copy(p, s); err != nil {
 			return err
 		}
-		p.pile = pile{} // as it was copied
+		p.forget()
 	}
 	if err := s.spillAll(); err != nil {
 		return err
 	}
-	s.file.joined = nil
-	for i := range s.shelves {
-		if err := v.partition([]piece{{&s.shelves[i], &s.file}}, level); err != nil {
+	for i := range s.partitions {
+		if err := v.partition([]*partition{&s.partitions[i]}, level); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fragments calls visit with each fragment of a piece.
-func (v *visitor) fragments(p piece, visit func(fragment) error) (err error) {
+// copy puts all fragments of a partition into a store.
+func (v *visitor) copy(p *partition, to *store) (err error) {
 	var read []byte
 	for i := range p.onDisk {
-		if read, err = p.file.read(v.ctx, p.onDisk[i:i+1], read[:0]); err != nil {
+		if read, err = p.read(v.ctx, p.onDisk[i:i+1], read[:0]); err != nil {
 			return err
 		}
-		if err := eachFragment(read, visit); err != nil {
+		if err = to.putAll(read); err != nil {
 			return err
 		}
 	}
-	for _, b := range p.blocks {
-		if err := eachFragment(b, visit); err != nil {
+	for _, block := range p.blocks {
+		if err = to.putAll(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putAll copies the fragments of a block.
+func (s *store) putAll(block []byte) error {
+	for f := range fragments(block) {
+		if err := s.put(f.trace(), f); err != nil {
 			return err
 		}
 	}
@@ -214,112 +195,71 @@ func (v *visitor) fragments(p piece, visit func(fragment) error) (err error) {
 func (v *visitor) release() {
 	t := &v.trace
 	v.trace = spans.Trace{Hops: t.Hops, Hosts: t.Hosts, Strata: t.Strata, Instances: t.Instances}
-	v.entries, v.ends, v.loaded = nil, nil, nil
+	v.entries, v.groups, v.loaded = nil, grouping{}, nil
 	v.quota.drop()
 }
 
-// keepRoom lets go of buffers that a much larger partition has left, and makes
-// room for this one.
-func (v *visitor) keepRoom(spilled int64, fragments int) {
+// load reads what was spilled and finds the fragments of each trace. It lets go of
+// buffers that a much larger partition has left.
+func (v *visitor) load(parts []*partition, spilled int64, fragments int) (err error) {
 	const small = 1 << 12
 	if cap(v.entries) > max(small, 2*fragments) || cap(v.loaded) > max(1<<20, 2*int(spilled)) {
 		v.release()
 	}
 	v.loaded = slices.Grow(v.loaded[:0], int(spilled))
 	v.entries = slices.Grow(v.entries[:0], fragments)
-}
-
-// load reads what was spilled and sorts an index of all fragments: those of a
-// trace stand together.
-func (v *visitor) load(pieces []piece, spilled int64, fragments int) (err error) {
-	v.keepRoom(spilled, fragments)
-	for _, p := range pieces {
-		if v.loaded, err = p.file.read(v.ctx, p.onDisk, v.loaded); err != nil {
+	for _, p := range parts {
+		if v.loaded, err = p.read(v.ctx, p.onDisk, v.loaded); err != nil {
 			return err
 		}
 	}
-	v.index(pieces, fragments)
+	v.index(v.loaded)
+	for _, p := range parts {
+		for _, block := range p.blocks {
+			v.index(block)
+		}
+	}
+	v.groups.group(len(v.entries), func(i int32) spans.TraceID { return v.entries[i].trace })
 	return nil
 }
 
-// index deals the fragments into small buckets by their trace before it sorts
-// them, since sorting all of them at once takes twice as long.
-func (v *visitor) index(pieces []piece, fragments int) {
-	buckets := uint64(1) << bits.Len(uint(fragments/16))
-	v.ends = append(v.ends[:0], make([]int32, buckets+1)...)
-	v.eachLoaded(pieces, func(f fragment) { v.ends[partitionOf(f.trace(), buckets, bucketLevel)+1]++ })
-	for i := range buckets {
-		v.ends[i+1] += v.ends[i] // where bucket i+1 begins
-	}
-	v.entries = v.entries[:fragments]
-	v.eachLoaded(pieces, func(f fragment) {
-		next := &v.ends[partitionOf(f.trace(), buckets, bucketLevel)]
-		v.entries[*next] = entry{f.trace(), f.rows(), f}
-		*next++ // in the end: where the bucket ends
-	})
-	from := int32(0)
-	for _, to := range v.ends[:buckets] {
-		slices.SortFunc(v.entries[from:to], compareEntries)
-		from = to
+func (v *visitor) index(block []byte) {
+	for f := range fragments(block) {
+		v.entries = append(v.entries, entry{f.trace(), f.rows(), f})
 	}
 }
 
-// bucketLevel selects other bits of the id than the parting that came before,
-// unless that went deep.
-const bucketLevel = 4
-
-// eachLoaded visits all fragments of a partition, which are in memory.
-func (v *visitor) eachLoaded(pieces []piece, visit func(fragment)) {
-	each := func(f fragment) error { visit(f); return nil }
-	_ = eachFragment(v.loaded, each)
-	for _, p := range pieces {
-		for _, b := range p.blocks {
-			_ = eachFragment(b, each)
+// fragmentsOf yields the fragments of the trace of which one is the first.
+func (v *visitor) fragmentsOf(first int32) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for i := first; i >= 0 && yield(&v.entries[i]); i = v.groups.next[i] {
 		}
 	}
 }
 
-func compareEntries(a, b entry) int {
-	if a.trace.Lo != b.trace.Lo {
-		return cmp.Compare(a.trace.Lo, b.trace.Lo)
-	}
-	return cmp.Compare(a.trace.Hi, b.trace.Hi)
-}
-
-// eachTrace yields the entries of each trace.
-func (v *visitor) eachTrace(yield func([]entry) bool) {
-	for lo, hi := 0, 0; lo < len(v.entries); lo = hi {
-		for hi = lo + 1; hi < len(v.entries) && v.entries[hi].trace == v.entries[lo].trace; hi++ {
-		}
-		if !yield(v.entries[lo:hi]) {
-			return
-		}
-	}
-}
-
-// rowsOf is how many spans, with duplicates, are in fragments.
-func rowsOf(entries []entry) (n int) {
-	for i := range entries {
-		n += entries[i].rows
+// rowsOf is how many spans, with duplicates, a trace has.
+func (v *visitor) rowsOf(first int32) (n int) {
+	for e := range v.fragmentsOf(first) {
+		n += e.rows
 	}
 	return n
 }
 
-// largest returns how many spans the largest trace of the index has.
+// largest returns how many spans the largest trace has.
 func (v *visitor) largest() (n int64) {
-	for entries := range v.eachTrace {
-		n = max(n, int64(rowsOf(entries)))
+	for _, first := range v.groups.firsts {
+		n = max(n, int64(v.rowsOf(first)))
 	}
 	return n
 }
 
-// traces visits the traces of the index.
+// traces visits the traces of the partition.
 func (v *visitor) traces() error {
-	for entries := range v.eachTrace {
+	for _, first := range v.groups.firsts {
 		if v.ctx.Err() != nil {
 			return context.Cause(v.ctx)
 		}
-		v.assemble(entries)
+		v.assemble(first)
 		if err := v.visit(&v.trace); err != nil {
 			return err
 		}
@@ -328,12 +268,12 @@ func (v *visitor) traces() error {
 }
 
 // assemble unpacks the spans of one trace and links them.
-func (v *visitor) assemble(entries []entry) {
+func (v *visitor) assemble(first int32) {
 	t := &v.trace
-	t.Begin(entries[0].trace)
-	t.Spans = slices.Grow(t.Spans, rowsOf(entries))
-	for i := range entries {
-		v.unpack(entries[i].fragment, entries[i].rows)
+	t.Begin(v.entries[first].trace)
+	t.Spans = slices.Grow(t.Spans, v.rowsOf(first))
+	for e := range v.fragmentsOf(first) {
+		v.unpack(e.fragment, e.rows)
 	}
 	t.Link()
 	v.counts.Spans += int64(len(t.Spans))

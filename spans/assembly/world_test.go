@@ -200,3 +200,13 @@ func checked(t testing.TB) memory.Allocator {
 }
 
 const everything = spans.Traces | spans.Starts | spans.Positions | spans.Strata | spans.Links | spans.Hosts | spans.Texts | spans.Resolutions | spans.Instances
+
+// spilledBytes is how much the collectors have written to files.
+func spilledBytes(a *Traces) (n int64) {
+	for _, c := range a.collectors {
+		for i := range c.store.partitions {
+			n += c.store.partitions[i].spilled()
+		}
+	}
+	return n
+}
