@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // requests makes traces of eight spans, each below the one before, in one table
@@ -84,7 +85,7 @@ func BenchmarkChains(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		l := newLog(b, spans.ChainConfig{}, NewAccumulator())
+		l := newLog(b, assembly.ChainConfig{}, NewAccumulator())
 		for _, batch := range batches {
 			if err := l.store.Worker(0).AddBatch(batch); err != nil {
 				b.Fatal(err)

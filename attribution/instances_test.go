@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // pods writes what is said of the owner's instances: "slow_node: a-7 26 of 100 %".
@@ -178,7 +179,7 @@ func TestPodsAreTheSameForAnySplit(t *testing.T) {
 		accumulators = append(accumulators, NewAccumulator())
 	}
 	slices.Reverse(lines)
-	l := newLog(t, spans.ChainConfig{Memory: 1500, TempDir: t.TempDir()}, accumulators...)
+	l := newLog(t, assembly.ChainConfig{Memory: 1500, TempDir: t.TempDir()}, accumulators...)
 	for i := range lines {
 		l.add(i%7%3, lines[i])
 	}
@@ -193,7 +194,7 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 		more int
 		want string
 	}{{0, "slow_node: stock-3 26"}, {1, ":"}} {
-		l := newLog(t, spans.ChainConfig{}, NewAccumulator(), NewAccumulator())
+		l := newLog(t, assembly.ChainConfig{}, NewAccumulator(), NewAccumulator())
 		l.add(0, podLog(onePod)...) // 5 names
 		var more []testLine
 		for i := range spans.MostInstances - 5 + c.more {
@@ -211,7 +212,7 @@ func TestInstancesThatAreTooManyAreNotTold(t *testing.T) {
 // first, or numbered first.
 func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
 	for _, first := range []string{"a-1", "a-2"} {
-		l := newLog(t, spans.ChainConfig{}, NewAccumulator())
+		l := newLog(t, assembly.ChainConfig{}, NewAccumulator())
 		l.add(0, testLine{hop: "a", end: 5, chain: "other", pod: first})
 		list := []testLine{{chain: "c", hop: "a", end: 100, pod: "a-1"}, {chain: "c", hop: "a", end: 100, pod: "a-2"}}
 		if first == "a-2" {

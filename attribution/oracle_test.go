@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // anyTrace draws spans of few hops in which everything occurs.
@@ -117,7 +118,7 @@ func TestResultsDoNotDependOnOrderOrSplit(t *testing.T) {
 		lines := anyLog(rt)
 		query := usual
 		query.TailFrom = quantile.MustP(rapid.SampledFrom([]string{"0.5", "0.9"}).Draw(rt, "tail from"))
-		all := newLog(t, spans.ChainConfig{}, NewAccumulator())
+		all := newLog(t, assembly.ChainConfig{}, NewAccumulator())
 		whole := all.accumulators[0]
 		for n, list := range traces {
 			whole.AddTrace(traceOf(n+1, list...))
@@ -129,7 +130,7 @@ func TestResultsDoNotDependOnOrderOrSplit(t *testing.T) {
 		for i := range parts {
 			parts[i] = NewAccumulator()
 		}
-		l := newLog(t, spans.ChainConfig{Memory: int64(rapid.IntRange(0, 800).Draw(rt, "memory")), TempDir: t.TempDir()}, parts...)
+		l := newLog(t, assembly.ChainConfig{Memory: int64(rapid.IntRange(0, 800).Draw(rt, "memory")), TempDir: t.TempDir()}, parts...)
 		for _, n := range rapid.Permutation(seq(len(traces))).Draw(rt, "order") {
 			list := slices.Clone(traces[n])
 			if rapid.Bool().Draw(rt, "reversed") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 const (
@@ -143,13 +144,13 @@ func batchOf(list ...testLine) *spans.Batch {
 // testLog is a hop log whose lines some workers read, and what they saw.
 type testLog struct {
 	testing.TB
-	store   *spans.ChainStore
+	store        *assembly.Chains
 	accumulators []*Accumulator
 }
 
-func newLog(t testing.TB, c spans.ChainConfig, accumulators ...*Accumulator) *testLog {
-	c.Keep, c.Workers = max(c.Keep, spans.KeepAll), len(accumulators)
-	return &testLog{t, spans.NewChainStore(c), accumulators}
+func newLog(t testing.TB, c assembly.ChainConfig, accumulators ...*Accumulator) *testLog {
+	c.Keep, c.Workers = max(c.Keep, assembly.KeepAll), len(accumulators)
+	return &testLog{t, assembly.NewChains(c), accumulators}
 }
 
 // add lets worker i read lines.
@@ -189,7 +190,7 @@ func (l *testLog) merged() *Accumulator {
 // logOf looks at the lines of a hop log.
 func logOf(t testing.TB, list ...testLine) *Accumulator {
 	t.Helper()
-	l := newLog(t, spans.ChainConfig{}, NewAccumulator())
+	l := newLog(t, assembly.ChainConfig{}, NewAccumulator())
 	l.add(0, list...)
 	return l.merged()
 }

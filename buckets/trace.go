@@ -52,8 +52,8 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 }
 
 // hopsOfTable returns the hops of a table by their index, nil where none of its
-// spans was seen yet. All traces of an Assembler share one table, and so do all
-// chains of a ChainStore.
+// spans was seen yet. All traces that were assembled share one table, and
+// so do all chains.
 func (s *Set) hopsOfTable(table []spans.Hop) []*hop {
 	if len(table) == 0 {
 		return nil

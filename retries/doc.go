@@ -9,6 +9,6 @@
 //  5. Amplification, the retry ratio and its worst minute, backoff and its jitter.
 //
 // Of a chain of a hop log it needs only attempts that gave up or may have been cut,
-// and retries (spans.KeepRetried), so that memory follows what went wrong, not what
+// and retries (assembly.KeepRetried), so that memory follows what went wrong, not what
 // was read. Times are nanoseconds.
 package retries

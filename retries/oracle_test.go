@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // anyLines draws attempts of few chains and hops in which everything occurs.
@@ -211,7 +212,7 @@ func TestTheOrderAndTheWorkersChangeNothing(tt *testing.T) {
 			accumulators = append(accumulators, NewAccumulator(Config{Limit: 20}))
 		}
 		// All lines may be kept, or only those that matter here.
-		log := newLog(tt, spans.ChainConfig{Keep: spans.Keep(r.IntN(3))}, accumulators...)
+		log := newLog(tt, assembly.ChainConfig{Keep: assembly.Keep(r.IntN(3))}, accumulators...)
 		for part := range slices.Chunk(lines, 1+r.IntN(20)) {
 			log.add(r.IntN(len(accumulators)), part...)
 		}

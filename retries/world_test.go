@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 const (
@@ -72,14 +73,14 @@ func batchOf(list ...testLine) *spans.Batch {
 // testLog is a hop log whose lines some workers read, and what they saw.
 type testLog struct {
 	testing.TB
-	store   *spans.ChainStore
+	store        *assembly.Chains
 	accumulators []*Accumulator
 }
 
-func newLog(t testing.TB, c spans.ChainConfig, accumulators ...*Accumulator) *testLog {
-	c.Keep, c.Workers = max(c.Keep, spans.KeepRetried), len(accumulators)
+func newLog(t testing.TB, c assembly.ChainConfig, accumulators ...*Accumulator) *testLog {
+	c.Keep, c.Workers = max(c.Keep, assembly.KeepRetried), len(accumulators)
 	c.PassUpCuts = true
-	return &testLog{t, spans.NewChainStore(c), accumulators}
+	return &testLog{t, assembly.NewChains(c), accumulators}
 }
 
 // add lets worker i read lines.
@@ -119,7 +120,7 @@ func (l *testLog) merged() *Accumulator {
 // logOf looks at the lines of a hop log.
 func logOf(t testing.TB, list ...testLine) *Accumulator {
 	t.Helper()
-	l := newLog(t, spans.ChainConfig{}, NewAccumulator(Config{Limit: 20}))
+	l := newLog(t, assembly.ChainConfig{}, NewAccumulator(Config{Limit: 20}))
 	l.add(0, list...)
 	return l.merged()
 }

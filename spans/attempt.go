@@ -43,7 +43,10 @@ func (a *Attempt) PassedUp() bool { return a.CutBy == Below && a.Failure != NotF
 // compareAttempts is an order by start, of two that start together the longer
 // first. Attempts that compare equal are the same.
 func compareAttempts(a, b *Attempt) int {
-	if c := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Duration, a.Duration), cmp.Compare(a.Hop, b.Hop)); c != 0 {
+	if a.Start != b.Start {
+		return cmp.Compare(a.Start, b.Start)
+	}
+	if c := cmp.Or(cmp.Compare(b.Duration, a.Duration), cmp.Compare(a.Hop, b.Hop)); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.ending(), b.ending()), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.rest(), b.rest()))

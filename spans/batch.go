@@ -94,6 +94,12 @@ func (t *Batch) AllStarts() []int64 {
 // known, and whether it is.
 func (t *Batch) Start(i int) (int64, bool) { return t.start[i], t.hasStart.has(i) }
 
+// TraceID returns the trace id of row i as a number, with Links.
+func (t *Batch) TraceID(i int32) TraceID { return TraceID{t.TraceHi[i], t.TraceLo[i]} }
+
+// WithoutTrace is how many rows name no trace.
+func (t *Batch) WithoutTrace() int { return t.Len() - t.trace.given }
+
 // Trace returns the trace id of row i, nil where there is none.
 func (t *Batch) Trace(i int) []byte { return t.trace.at(i) }
 

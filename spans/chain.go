@@ -1,7 +1,5 @@
 package spans
 
-import "slices"
-
 // Chain is the attempts of a hop log that have one id. Whoever is given a chain may
 // keep nothing of it but the names.
 type Chain struct {
@@ -13,9 +11,11 @@ type Chain struct {
 	Timed    bool // every start is known
 	Group    uint16
 
-	run   *chainRun // that the name is of
-	trace *Trace    // the same, for a chain that came as a trace
-	cuts  []cut
+	// Named is what the chain's id is asked of: the trace for a chain that came as one.
+	Named interface{ Name() string }
+
+	cuts    []cut
+	nesting nesting
 }
 
 // cut is an attempt that was cut.
@@ -26,22 +26,19 @@ type cut struct {
 
 // Name returns the chain's id as it was written.
 func (c *Chain) Name() string {
-	switch {
-	case c.trace != nil:
-		return c.trace.Name()
-	case c.run != nil:
-		return c.run.name()
+	if c.Named == nil {
+		return ""
 	}
-	return ""
+	return c.Named.Name()
 }
 
 // TooLong reports whether there are more attempts than can be nested: an id of so
 // many is none of a request.
 func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }
 
-// passUpCuts makes failed attempts that hold a cut one of another hop cut from
+// PassUpCuts makes failed attempts that hold a cut one of another hop cut from
 // below: they failed because a call under them was cut.
-func (c *Chain) passUpCuts() {
+func (c *Chain) PassUpCuts() {
 	c.findCuts()
 	if len(c.cuts) == 0 || len(c.cuts) > MostCuts {
 		return
@@ -75,39 +72,21 @@ func (a *Attempt) holdsAny(cuts []cut) bool {
 	return false
 }
 
-// sort brings the attempts into their order. Most chains are short, and nearly
-// sorted: one by one is faster then.
-func (c *Chain) sort() {
-	list := c.Attempts
-	if len(list) > fewSpans {
-		slices.SortFunc(list, func(a, b Attempt) int { return compareAttempts(&a, &b) })
+// Link brings the attempts into their order, and sees whether all their starts are
+// known. With nest it also finds what ran inside what.
+func (c *Chain) Link(nest bool) {
+	c.Timed = true
+	for i := range c.Attempts {
+		c.Timed = c.Timed && c.Attempts[i].Timed
+	}
+	sortFew(c.Attempts, compareAttempts)
+	if !nest || len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
 		return
 	}
-	for i := 1; i < len(list); i++ {
-		if ordered(&list[i-1], &list[i]) {
-			continue
-		}
-		one, k := list[i], i
-		for ; k > 0 && !ordered(&list[k-1], &one); k-- {
-			list[k] = list[k-1]
-		}
-		list[k] = one
-	}
-}
-
-func ordered(a, b *Attempt) bool {
-	return a.Start < b.Start || a.Start == b.Start && compareAttempts(a, b) <= 0
-}
-
-// nest finds what ran inside what, of attempts that are sorted.
-func (c *Chain) nest(n *Nesting) {
-	if len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
-		return
-	}
-	n.Begin()
+	c.nesting.begin()
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		a.Parent = n.Place(a.Hop, a.Start, a.End())
+		a.Parent = c.nesting.place(a.Hop, a.Start, a.End())
 	}
 }
 
@@ -115,8 +94,7 @@ func (c *Chain) nest(n *Nesting) {
 // which a duration is known. It is good until it is called again.
 func (t *Trace) Chain() *Chain {
 	c := &t.work.chain
-	c.Hops, c.Instances, c.Group, c.trace, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
-	c.Timed = true
+	c.Hops, c.Instances, c.Group, c.Named, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if !s.Flags.Has(HasDuration) || s.Duration < 0 {
@@ -126,9 +104,7 @@ func (t *Trace) Chain() *Chain {
 			Start: s.Start, Duration: s.Duration, Hop: s.Hop, Parent: -1, Instance: s.Instance, Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure,
 			Timed: s.Flags.Has(HasStart), Retry: s.Retry(),
 		})
-		c.Timed = c.Timed && s.Flags.Has(HasStart)
 	}
-	c.sort()
-	c.nest(&t.work.nesting)
+	c.Link(true)
 	return c
 }

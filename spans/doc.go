@@ -8,11 +8,9 @@
 //  3. Whoever received a Batch last owns it and calls Release exactly once,
 //     on error paths too.
 //
-//  4. Spans of traces go into an Assembler, which gives every Trace whole:
-//     parents and children linked, retries and cuts from below marked.
-//
-//  5. Lines of hop logs that name their chain go into a ChainStore, which gives every
-//     Chain whole: attempts sorted, what ran inside what, cuts from below marked.
+//  4. A Trace is the linked spans of one trace: parents and children, retries and cuts
+//     from below. A Chain is what it is in a hop log: its attempts, what ran inside
+//     what. Package assembly makes both of the rows of many batches.
 //
 // Hop names are dictionary-coded: the dictionary lives as long as its Builder
 // and only ever grows, so an index once seen keeps its meaning. Trace ids are

@@ -7,7 +7,8 @@ import "slices"
 // Chain, so that a span costs no look-up by name. The zero value is empty. Not safe
 // for concurrent use.
 type HopIndex struct {
-	table[Hop]
+	list     []Hop
+	index    map[Hop]int32
 	reserved int
 
 	source     *Hop    // first of the list that is being translated
@@ -24,7 +25,15 @@ func (x *HopIndex) Reserve(h Hop) int32 {
 
 // Number returns the number of a hop, the next one for a new hop.
 func (x *HopIndex) Number(h Hop) int32 {
-	i, _ := x.add(h)
+	i, known := x.index[h]
+	if !known {
+		if x.index == nil {
+			x.index = map[Hop]int32{}
+		}
+		i = int32(len(x.list))
+		x.index[h] = i
+		x.list = append(x.list, h)
+	}
 	return i
 }
 
@@ -88,5 +97,5 @@ func (x *HopIndex) Sorted() []int32 {
 
 // Clone copies the numbers for another goroutine to merge.
 func (x *HopIndex) Clone() HopIndex {
-	return HopIndex{table: table[Hop]{list: slices.Clone(x.list)}, reserved: x.reserved}
+	return HopIndex{list: slices.Clone(x.list), reserved: x.reserved}
 }

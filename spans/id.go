@@ -2,6 +2,7 @@ package spans
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
@@ -101,18 +102,11 @@ func encodedDigits(raw []byte) (hi, lo uint64, ok bool) {
 func bytesValue(raw []byte) (hi, lo uint64, ok bool) {
 	switch len(raw) {
 	case 8:
-		return 0, bigEndian(raw), true
+		return 0, binary.BigEndian.Uint64(raw), true
 	case 16:
-		return bigEndian(raw[:8]), bigEndian(raw[8:]), true
+		return binary.BigEndian.Uint64(raw), binary.BigEndian.Uint64(raw[8:]), true
 	}
 	return 0, 0, false
-}
-
-func bigEndian(b []byte) (v uint64) {
-	for _, c := range b {
-		v = v<<8 | uint64(c)
-	}
-	return v
 }
 
 // hexadecimal reads up to 32 digits.
@@ -153,13 +147,4 @@ func TraceIDOfBytes(raw []byte) (id TraceID, opaque bool) {
 		return TraceID{hi, lo}, false
 	}
 	return ParseTraceID([]byte(hex.EncodeToString(raw)))
-}
-
-// partition is which of n = 2^k parts a trace falls into; level selects other
-// bits of the id, so that a part can be parted again.
-func (t TraceID) partition(n uint64, level int) int {
-	h := (t.Hi ^ bits.RotateLeft64(t.Lo, 31)) * 0x9e3779b97f4a7c15
-	h ^= h >> 29
-	h *= 0xbf58476d1ce4e5b9
-	return int(bits.RotateLeft64(h, 7*level) >> 40 & (n - 1))
 }

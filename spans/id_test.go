@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"encoding/binary"
 	"hash/fnv"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ func TestTextsAreHashedAsTheStandardLibraryDoes(t *testing.T) {
 		h := fnv.New128a()
 		h.Write([]byte(text))
 		sum := h.Sum(nil)
-		if got, want := textHash([]byte(text)), (TraceID{bigEndian(sum[:8]), bigEndian(sum[8:])}); got != want {
+		if got, want := textHash([]byte(text)), (TraceID{binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:])}); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -10,9 +11,13 @@ const (
 	undecided = -2
 )
 
-// link makes the spans a forest; they are sorted already. Nothing here calls
-// itself, so that a chain may be as deep as memory allows.
-func (t *Trace) link() {
+// Link makes the spans, in any order, a sorted forest. Nothing here calls itself, so
+// that a chain may be as deep as memory allows.
+func (t *Trace) Link() {
+	sortFew(t.Spans, compareSpans)
+	slices.SortFunc(t.captions, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), bytes.Compare(a.text, b.text))
+	})
 	t.Duplicates, t.Cycles, t.order = 0, 0, t.order[:0]
 	t.locate()
 	if t.dropDuplicates() {
@@ -34,7 +39,7 @@ func (t *Trace) locate() {
 	}
 	slices.SortFunc(t.work.byID, func(a, b located) int {
 		if a.id != b.id {
-			return order(a.id < b.id)
+			return cmp.Compare(a.id, b.id)
 		}
 		return int(a.at) - int(b.at)
 	})

@@ -1,7 +1,6 @@
 package spans
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -90,29 +89,6 @@ func TestOfDuplicatesTheFirstPositionStays(t *testing.T) {
 	}
 }
 
-func TestIDsThatAreNoNumberKeepTheirText(t *testing.T) {
-	list := []testSpan{
-		{traceText: "trace-123", textual: "span-1", end: 9}, {traceText: "trace-123", textual: "span-2", start: 1, end: 2},
-		{traceText: "trace-123", id: 0xab, start: 2, end: 3}, {trace: 0x1f, id: 5, end: 3}, {traceText: "other trace", id: 5, end: 3},
-	}
-	for _, limit := range []int64{0, 1} { // 1 byte: everything is spilled and parted again
-		for _, tr := range assemble(t, AssemblerConfig{Memory: limit}, 1, slices.Repeat(list, 30)) {
-			switch tr.Name() {
-			case "trace-123":
-				if got := fmt.Sprint(tr.SpanName(0), tr.SpanName(1), tr.SpanName(2)); got != "span-1span-200000000000000ab" {
-					t.Errorf("limit %d: span names %s", limit, got)
-				}
-			case "other trace", "0000000000000000000000000000001f":
-				if got := tr.SpanName(0); got != "0000000000000005" {
-					t.Errorf("limit %d: span name %s", limit, got)
-				}
-			default:
-				t.Errorf("limit %d: trace %q", limit, tr.Name())
-			}
-		}
-	}
-}
-
 func TestTopDownPutsParentsFirst(t *testing.T) {
 	tr := traceOf(t, testSpan{id: 3, parent: 2}, testSpan{id: 2, parent: 1, start: 1}, testSpan{id: 1, start: 2}, testSpan{id: 4, parent: 9})
 	seen := map[int32]bool{}
@@ -175,7 +151,7 @@ func TestSizesAreAsAccounted(t *testing.T) {
 		what      string
 		got, want uintptr
 	}{
-		{"Span", unsafe.Sizeof(Span{}), 104}, {"entry", unsafe.Sizeof(entry{}), indexBytes},
+		{"Span", unsafe.Sizeof(Span{}), 104},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s has %d bytes, want %d", c.what, c.got, c.want)

@@ -16,12 +16,12 @@ func (t *Trace) OfLog() bool {
 // and hops come again, it takes up to the square of their number.
 const MostNested = 20_000
 
-// Nesting finds what ran inside what from times alone: an attempt lies under the
+// nesting finds what ran inside what from times alone: an attempt lies under the
 // attempt of another hop in which it starts, the innermost one. A hop is not taken
 // to call itself through others: what starts while a callee of its own hop still
 // runs is a retry of the caller, not a call of the callee. The zero value is ready
 // for the attempts of a first chain.
-type Nesting struct {
+type nesting struct {
 	placed   []placed
 	running  []int32
 	firstEnd int64   // of those running
@@ -37,8 +37,8 @@ type placed struct {
 	hop, parent, looked int32
 }
 
-// Begin forgets the attempts of the chain before.
-func (n *Nesting) Begin() {
+// begin forgets the attempts of the chain before.
+func (n *nesting) begin() {
 	n.placed, n.running, n.firstEnd = n.placed[:0], n.running[:0], math.MaxInt64
 	if n.chain++; n.chain == math.MaxInt32 {
 		clear(n.seen)
@@ -46,10 +46,10 @@ func (n *Nesting) Begin() {
 	}
 }
 
-// Place returns the attempt under which the next one lies, by its number in the
+// place returns the attempt under which the next one lies, by its number in the
 // order of the calls, or -1. Attempts come by their starts, of those that start
 // together the longer one first. Times are ns.
-func (n *Nesting) Place(hop int32, start, end int64) int32 {
+func (n *nesting) place(hop int32, start, end int64) int32 {
 	if n.firstEnd <= start {
 		n.forgetEnded(start)
 	}
@@ -69,7 +69,7 @@ func (n *Nesting) Place(hop int32, start, end int64) int32 {
 	return parent
 }
 
-func (n *Nesting) forgetEnded(now int64) {
+func (n *nesting) forgetEnded(now int64) {
 	n.firstEnd = math.MaxInt64
 	n.running = slices.DeleteFunc(n.running, func(r int32) bool {
 		if n.placed[r].end <= now {
@@ -82,7 +82,7 @@ func (n *Nesting) forgetEnded(now int64) {
 
 // innermostWithout returns the last running attempt that neither is of the hop nor
 // lies in one that is. It looks at no attempt twice.
-func (n *Nesting) innermostWithout(hop int32) int32 {
+func (n *nesting) innermostWithout(hop int32) int32 {
 	asks := int32(len(n.placed))
 	for k := len(n.running) - 1; k >= 0; k-- {
 		if !n.within(n.running[k], hop, asks) {
@@ -94,7 +94,7 @@ func (n *Nesting) innermostWithout(hop int32) int32 {
 
 // within reports whether attempt i or one above it is of the hop, and notes that
 // for all on the way.
-func (n *Nesting) within(i, hop, asks int32) bool {
+func (n *nesting) within(i, hop, asks int32) bool {
 	at, found := i, int32(0)
 	for ; at >= 0; at = n.placed[at].parent {
 		if p := &n.placed[at]; p.hop == hop {
@@ -111,7 +111,7 @@ func (n *Nesting) within(i, hop, asks int32) bool {
 	return found == 1
 }
 
-// InferNesting gives a trace without parent ids its parents from times, as Nesting
+// InferNesting gives a trace without parent ids its parents from times, as nesting
 // finds them. What starts in no other attempt is a root, and so is a span without
 // a time.
 func (t *Trace) InferNesting() {
@@ -127,11 +127,11 @@ func (t *Trace) InferNesting() {
 		x, y := &t.Spans[a], &t.Spans[b]
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.Duration, x.Duration))
 	})
-	n := &t.work.nesting
-	n.Begin()
+	n := &t.work.chain.nesting
+	n.begin()
 	for _, i := range byStart {
 		s := &t.Spans[i]
-		if p := n.Place(s.Hop, s.Start, s.End()); p >= 0 {
+		if p := n.place(s.Hop, s.Start, s.End()); p >= 0 {
 			t.Parents[i] = byStart[p]
 		}
 	}

@@ -111,7 +111,7 @@ func nestingByWords(hops []int32, starts, ends []int64) []int32 {
 }
 
 func TestNestingAgreesWithTheRuleReadAloud(t *testing.T) {
-	var n Nesting
+	var n nesting
 	rapid.Check(t, func(t *rapid.T) {
 		size, kinds := rapid.IntRange(0, 60).Draw(t, "size"), rapid.Int32Range(1, 8).Draw(t, "hops")
 		var hops []int32
@@ -121,9 +121,9 @@ func TestNestingAgreesWithTheRuleReadAloud(t *testing.T) {
 			hops = append(hops, rapid.Int32Range(0, kinds-1).Draw(t, "hop"))
 			starts, ends = append(starts, at), append(ends, at+rapid.Int64Range(0, 40).Draw(t, "took"))
 		}
-		n.Begin()
+		n.begin()
 		for i, want := range nestingByWords(hops, starts, ends) {
-			if got := n.Place(hops[i], starts[i], ends[i]); got != want {
+			if got := n.place(hops[i], starts[i], ends[i]); got != want {
 				t.Fatalf("attempt %d lies under %d, want %d", i, got, want)
 			}
 		}
@@ -134,14 +134,14 @@ func TestNestingAgreesWithTheRuleReadAloud(t *testing.T) {
 // hop: each asks all those above it. A walk for each of them would take minutes.
 func TestALongChainIsNestedInOneLookAtEachAttempt(t *testing.T) {
 	const half = 4000
-	var n Nesting
-	n.Begin()
+	var n nesting
+	n.begin()
 	for i := range int32(2 * half) {
 		hop, want := i, i-1
 		if i >= half {
 			hop, want = 0, -1
 		}
-		if got := n.Place(hop, int64(i), 1_000_000); got != want {
+		if got := n.place(hop, int64(i), 1_000_000); got != want {
 			t.Fatalf("attempt %d lies under %d, want %d", i, got, want)
 		}
 	}

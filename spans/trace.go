@@ -100,17 +100,14 @@ func (s *Span) RetrySource() RetrySource {
 // spans that compare equal are the same in every field, so that no result can
 // depend on the order in which they came.
 func compareSpans(a, b *Span) int {
-	if c := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Digest, b.Digest)); c != 0 {
-		return c
+	switch {
+	case a.Start != b.Start:
+		return cmp.Compare(a.Start, b.Start)
+	case a.ID != b.ID:
+		return cmp.Compare(a.ID, b.ID)
 	}
-	if c := cmp.Or(cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Hop, b.Hop)); c != 0 {
-		return c
-	}
-	return cmp.Or(compareContent(a, b), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset))
-}
-
-func compareContent(a, b *Span) int {
 	return cmp.Or(
+		cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Hop, b.Hop),
 		cmp.Compare(a.Duration, b.Duration),
 		cmp.Compare(a.Timeout, b.Timeout),
 		cmp.Compare(math.Float64bits(a.Weight), math.Float64bits(b.Weight)),
@@ -123,10 +120,11 @@ func compareContent(a, b *Span) int {
 		cmp.Compare(a.Ties, b.Ties),
 		cmp.Compare(a.Resolution, b.Resolution),
 		cmp.Compare(a.Flags, b.Flags),
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset),
 	)
 }
 
-// Trace is one whole trace. In Assembler.Each its slices are the visitor's:
+// Trace is one whole trace. In assembly.Traces.Each its slices are the visitor's:
 // good until the callback returns.
 type Trace struct {
 	ID   TraceID
@@ -175,7 +173,6 @@ type workspace struct {
 	siblings   []int32
 	candidates []int32
 	cut        []bool
-	nesting    Nesting
 	chain      Chain
 }
 
@@ -189,40 +186,38 @@ type located struct {
 // place and keeps it.
 func NewTrace(id TraceID, spans []Span, hops []Hop, hosts []string) *Trace {
 	t := &Trace{ID: id, Spans: spans, Hops: hops, Hosts: hosts}
-	t.sort()
-	t.link()
+	t.Link()
 	return t
 }
 
-// fewSpans are sorted by moving each to its place: most traces have few, and
-// come nearly sorted.
-const fewSpans = 24
+// Begin empties the trace for the spans of another with the same names.
+func (t *Trace) Begin(id TraceID) {
+	t.ID, t.Text, t.Spans, t.captions, t.RetryOf = id, "", t.Spans[:0], t.captions[:0], t.RetryOf[:0]
+}
 
-// sort brings the spans into their order.
-func (t *Trace) sort() {
-	if len(t.Spans) > fewSpans {
-		slices.SortFunc(t.Spans, func(a, b Span) int { return compareSpans(&a, &b) })
+// Caption keeps the text of a span id that is no number, until the next Begin.
+func (t *Trace) Caption(id SpanID, text []byte) {
+	t.captions = append(t.captions, named{id, text})
+}
+
+// sortFew sorts lists that mostly are short and nearly sorted, by moving each to its
+// place.
+func sortFew[T any](list []T, compare func(a, b *T) int) {
+	if len(list) > 24 {
+		slices.SortFunc(list, func(a, b T) int { return compare(&a, &b) })
 		return
 	}
-	for i := 1; i < len(t.Spans); i++ {
+	for i := 1; i < len(list); i++ {
 		at := i
-		for at > 0 && t.Spans[i].before(&t.Spans[at-1]) {
+		for at > 0 && compare(&list[i], &list[at-1]) < 0 {
 			at--
 		}
 		if at < i {
-			moved := t.Spans[i]
-			copy(t.Spans[at+1:i+1], t.Spans[at:i])
-			t.Spans[at] = moved
+			moved := list[i]
+			copy(list[at+1:i+1], list[at:i])
+			list[at] = moved
 		}
 	}
-}
-
-// before is compareSpans(s, o) < 0; starts mostly differ.
-func (s *Span) before(o *Span) bool {
-	if s.Start != o.Start {
-		return s.Start < o.Start
-	}
-	return compareSpans(s, o) < 0
 }
 
 // Name returns the trace id as it is printed.

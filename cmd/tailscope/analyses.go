@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // kinds are the analyses, in the order of the page: a command, a section of
@@ -24,7 +25,7 @@ type kind struct {
 	rests   []string // other analyses whose results it uses
 	reads   spans.Columns
 	shows   spans.Columns // what its section needs besides
-	keep    spans.Keep    // the lines of hop logs whose chains it looks at
+	keep    assembly.Keep // the lines of hop logs whose chains it looks at
 	new     func() settings
 	merge   func(into, from any) // what two workers collected
 	rules   sectionRules
@@ -93,14 +94,14 @@ func (p *plan) columns() (c spans.Columns) {
 	if p.strata {
 		c |= spans.Strata
 	}
-	if p.keep() != spans.KeepNone {
+	if p.keep() != assembly.KeepNone {
 		c |= spans.Traces | spans.Starts
 	}
 	return c
 }
 
 // keep is what all analyses need of the lines of hop logs.
-func (p *plan) keep() (k spans.Keep) {
+func (p *plan) keep() (k assembly.Keep) {
 	for _, a := range p.analyses {
 		k = max(k, a.keep)
 	}

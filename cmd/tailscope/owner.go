@@ -11,6 +11,7 @@ import (
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 var ownerKind = kind{
@@ -30,7 +31,7 @@ many traces each needs.`,
   tailscope owner --tail-from p99 hops.ndjson.gz`,
 	},
 	shows: spans.Hosts | spans.Instances | spans.Texts,
-	keep:  spans.KeepAll,
+	keep:  assembly.KeepAll,
 	new:   func() settings { return new(ownerSettings) },
 	merge: merges[*attribution.Accumulator],
 	rules: rulesOf("owner_rules", attribution.Rules[:]),

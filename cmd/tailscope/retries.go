@@ -9,6 +9,7 @@ import (
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 var retriesKind = kind{
@@ -29,7 +30,7 @@ each needs.`,
   tailscope retries --timeout 'orders=300ms' --write-hop 'orders' traces.json.gz`,
 	},
 	shows: spans.Texts,
-	keep:  spans.KeepRetried,
+	keep:  assembly.KeepRetried,
 	new:   func() settings { return new(retrySettings) },
 	merge: merges[*retries.Accumulator],
 	rules: rulesOf("retry_rules", retries.Rules[:]),

@@ -16,6 +16,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // run reads all sources and writes the report.
@@ -60,7 +61,7 @@ type merged struct {
 	*worker
 	ledger  *ingest.Ledger
 	paths   []string // of the files, by their index
-	traces  spans.Counts
+	traces  assembly.Counts
 	notes   []note.Warning // inputs that were skipped
 	damages []error        // inputs that broke off
 }
@@ -76,8 +77,8 @@ type pipeline struct {
 	running sync.WaitGroup
 	workers []*worker
 	kept    bool // what they collected was merged and handed on
-	traces  *spans.Assembler
-	chains  *spans.ChainStore
+	traces  *assembly.Traces
+	chains  *assembly.Chains
 	opened  int32 // files so far
 }
 
@@ -98,8 +99,8 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 		chunks: make(chan *ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
-	l.traces = spans.NewAssembler(spans.AssemblerConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
-	l.chains = spans.NewChainStore(p.chainConfig())
+	l.traces = assembly.NewTraces(assembly.TraceConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
+	l.chains = assembly.NewChains(p.chainConfig())
 	defer l.stop(cancel)
 	for i := range p.jobs {
 		w := p.newWorker(l.traces.Worker(i), l.chains.Worker(i))
@@ -119,9 +120,9 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.
-func (p *plan) chainConfig() spans.ChainConfig {
-	c := spans.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
-	if c.Keep == spans.KeepAll {
+func (p *plan) chainConfig() assembly.ChainConfig {
+	c := assembly.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	if c.Keep == assembly.KeepAll {
 		c.Memory = p.memory / 2
 	}
 	if p.runs("retries") {

@@ -14,6 +14,7 @@ import (
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 	"github.com/tailscope/tailscope/timeouts"
 )
 
@@ -37,7 +38,7 @@ and reserves its retries once. No model's guess ever sets a timeout.`,
   tailscope timeouts --false-timeout 1% --allowance 1s --entry-budget 5s traces.json.gz`,
 	},
 	rests: []string{"owner", "retries", "orphans"},
-	keep:  spans.KeepAll,
+	keep:  assembly.KeepAll,
 	new:   func() settings { return new(timeoutSettings) },
 	merge: merges[*callgraph.Accumulator],
 	rules: rulesOf("timeout_rules", timeouts.Rules[:]),

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/spans/assembly"
 )
 
 // worker collects for all analyses of a run what it is given; the workers are merged
@@ -22,11 +23,11 @@ type worker struct {
 		Close() error
 	}
 
-	waiting      *spans.Collector // spans, until their traces are whole
-	waitingLines *spans.ChainCollector
+	waiting      *assembly.TraceCollector // spans, until their traces are whole
+	waitingLines *assembly.ChainCollector
 }
 
-func (p *plan) newWorker(traces *spans.Collector, chains *spans.ChainCollector) *worker {
+func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.ChainCollector) *worker {
 	w := &worker{plan: p, waiting: traces, waitingLines: chains}
 	for _, a := range p.analyses {
 		c := a.collect(p)

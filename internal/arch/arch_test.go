@@ -25,6 +25,7 @@ var table = map[string][]string{
 	"quantile":           {"quantile/runs", "quantile/depend"},
 	"quantile/fit":       {"quantile", "quantile/runs", "quantile/depend"},
 	"spans":              {},
+	"spans/assembly":     {"spans"},
 	"report":             {"quantile"},
 	"ingest/field":       {"spans"},
 	"ingest/outcome":     {"spans", "ingest/field"},
@@ -43,18 +44,20 @@ var table = map[string][]string{
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
-// pages says what tests of a package may import besides, where they stand outside
-// it: those of whole pages have every section.
+// pages says what tests of a package may import besides: those of whole pages have
+// every section, and those of what looks at chains put some together.
 var pages = map[string][]string{
-	"report": {"ingest", "ingest/format", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
+	"attribution": {"spans/assembly"},
+	"retries":     {"spans/assembly"},
+	"report":      {"ingest", "ingest/format", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.
 var confined = map[string][]string{
-	"github.com/apache/arrow":             {"spans", "ingest", "cmd/tailscope"},
+	"github.com/apache/arrow":             {"spans", "spans/assembly", "ingest", "cmd/tailscope"},
 	"github.com/jaegertracing/jaeger-idl": {"ingest", "ingest/trace"},
 	"github.com/spf13/cobra":              {"cmd/tailscope"},
 	"github.com/jedib0t/go-pretty":        {"report"},

@@ -53,19 +53,23 @@ func New(folder, kind string) *File {
 	return &File{folder: folder, kind: kind}
 }
 
-// Write appends a block of less than 4 GiB.
-func (f *File) Write(block []byte) (Piece, error) {
-	if uint64(len(block)) > math.MaxUint32 {
-		return Piece{}, f.named(errTooLarge)
-	}
+// Write appends a block, in any number of parts, of less than 4 GiB.
+func (f *File) Write(parts ...[]byte) (Piece, error) {
 	if err := f.create(); err != nil {
 		return Piece{}, f.named(err)
 	}
-	p := Piece{f.end, uint32(len(block)), crc32.Checksum(block, castagnoli)}
-	if _, err := f.file.WriteAt(block, p.at); err != nil {
-		return Piece{}, f.named(err)
+	p := Piece{at: f.end}
+	for _, part := range parts {
+		if uint64(len(part)) > math.MaxUint32-uint64(p.size) {
+			return Piece{}, f.named(errTooLarge)
+		}
+		if _, err := f.file.WriteAt(part, f.end); err != nil {
+			return Piece{}, f.named(err)
+		}
+		p.size += uint32(len(part))
+		p.sum = crc32.Update(p.sum, castagnoli, part)
+		f.end += int64(len(part))
 	}
-	f.end += int64(len(block))
 	return p, nil
 }
 

@@ -1,11 +1,14 @@
-package spans
+package assembly
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 
 	"github.com/tailscope/tailscope/internal/records"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // A fragment is spans of one trace that came together, packed: about 35 bytes a
@@ -44,7 +47,7 @@ const (
 
 // previous is what of a span the next one is written as a change from.
 type previous struct {
-	id, parent          SpanID
+	id, parent          spans.SpanID
 	start, line, offset int64
 	bytes, weight       uint64
 	stratum, file       int32
@@ -58,7 +61,7 @@ type packer struct {
 }
 
 // begin starts a fragment.
-func (p *packer) begin(id TraceID, source int, text []byte) {
+func (p *packer) begin(id spans.TraceID, source int, text []byte) {
 	p.b = append(p.b[:0], make([]byte, headBytes)...)
 	binary.LittleEndian.PutUint64(p.b, id.Hi)
 	binary.LittleEndian.PutUint64(p.b[8:], id.Lo)
@@ -78,27 +81,28 @@ func (p *packer) end() fragment {
 // add packs the span of row i.
 func (p *packer) add(v *vectors, i int) {
 	text, old := v.SpanText(i), &p.before
+	start, timed := v.Start(i)
 	w := p.room(len(text))
-	w.put(records.Zigzag(v.start[i] - old.start))
+	w.put(records.Zigzag(start - old.start))
 	w.put(uint64(v.Duration[i]))
 	w.put(records.Zigzag(v.line[i] - old.line))
 	w.put(records.Zigzag(v.offset[i] - old.offset))
 	w.put(uint64(uint32(v.names.hops[v.Hop[i]])))
 	w.put(uint64(uint32(at(v.names.hosts, v.host[i]))) | uint64(uint32(at(v.names.instances, v.instance[i])))<<32) // most have none
-	bytes := v.bytes(i)
+	bytes := v.bytes(i, timed)
 	w.put(bytes ^ old.bytes)
 	control := w.widths
 	control |= p.rare(&w, v, i)
 	w.full(v.Span[i])
 	w.full(v.Digest[i])
-	control |= p.parent(&w, SpanID(v.Parent[i])) << parentShift
+	control |= p.parent(&w, spans.SpanID(v.Parent[i])) << parentShift
 	if len(text) > 0 {
 		control |= hasText
 		w.at += binary.PutUvarint(w.b[w.at:], uint64(len(text)))
 		w.at += copy(w.b[w.at:], text)
 	}
 	binary.LittleEndian.PutUint32(w.b[len(p.b):], control)
-	old.id, old.parent, old.start, old.line, old.offset, old.bytes = SpanID(v.Span[i]), SpanID(v.Parent[i]), v.start[i], v.line[i], v.offset[i], bytes
+	old.id, old.parent, old.start, old.line, old.offset, old.bytes = spans.SpanID(v.Span[i]), spans.SpanID(v.Parent[i]), start, v.line[i], v.offset[i], bytes
 	p.b = w.b[:w.at]
 	p.rows++
 }
@@ -128,7 +132,7 @@ func (p *packer) rare(w *lanes, v *vectors, i int) uint32 {
 	return hasRare
 }
 
-func (p *packer) parent(w *lanes, id SpanID) uint32 {
+func (p *packer) parent(w *lanes, id spans.SpanID) uint32 {
 	switch id {
 	case 0:
 		return noParentID
@@ -162,22 +166,35 @@ func (w *lanes) full(v uint64) {
 	w.at += 8
 }
 
-func (s *Span) setBytes(v uint64) {
-	s.Outcome, s.Flags, s.Ties = Outcome(v), Flags(v>>8), Ties(v>>16)
-	s.CutBy, s.Failure, s.Resolution = CutBy(v>>24), Failure(v>>32), uint8(v>>40)
+func setBytes(s *spans.Span, v uint64) {
+	s.Outcome, s.Flags, s.Ties = spans.Outcome(v), spans.Flags(v>>8), spans.Ties(v>>16)
+	s.CutBy, s.Failure, s.Resolution = spans.CutBy(v>>24), spans.Failure(v>>32), uint8(v>>40)
 }
 
 // fragment is a packed fragment.
 type fragment []byte
 
-func (f fragment) trace() TraceID {
-	return TraceID{binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint64(f[8:])}
+func (f fragment) trace() spans.TraceID {
+	return spans.TraceID{Hi: binary.LittleEndian.Uint64(f), Lo: binary.LittleEndian.Uint64(f[8:])}
 }
 
 // length is that of the fragment whose head stands at the start of f.
 func (f fragment) length() int { return int(binary.LittleEndian.Uint32(f[16:])) }
 
 func (f fragment) rows() int { return int(binary.LittleEndian.Uint32(f[20:])) }
+
+// fragments yields the fragments of a block.
+func fragments(block []byte) iter.Seq[fragment] {
+	return func(yield func(fragment) bool) {
+		for f := fragment(block); len(f) > 0; {
+			n := f.length()
+			if !yield(f[:n:n]) {
+				return
+			}
+			f = f[n:]
+		}
+	}
+}
 
 // unpacker reads the spans of a fragment.
 type unpacker struct {
@@ -207,7 +224,7 @@ func (u *unpacker) take(n int) []byte {
 }
 
 // next writes the next span to s and returns the text of its id.
-func (u *unpacker) next(s *Span) (text []byte) {
+func (u *unpacker) next(s *spans.Span) (text []byte) {
 	old := &u.before
 	control := u.word()
 	old.start += records.Unzigzag(u.lane(control))
@@ -219,13 +236,13 @@ func (u *unpacker) next(s *Span) (text []byte) {
 	places := u.lane(control >> 20)
 	s.Host, s.Instance = int32(places), int32(places>>32)
 	old.bytes ^= u.lane(control >> 24)
-	s.setBytes(old.bytes)
+	setBytes(s, old.bytes)
 	s.Timeout = 0
 	if control&hasRare != 0 {
 		s.Timeout = u.rare()
 	}
 	s.Weight, s.Stratum, s.File = math.Float64frombits(old.weight), old.stratum, old.file
-	s.ID, s.Digest = SpanID(u.full()), u.full()
+	s.ID, s.Digest = spans.SpanID(u.full()), u.full()
 	s.Parent = u.parent(control >> parentShift & 3)
 	if control&hasText != 0 {
 		text = u.take(int(u.varint()))
@@ -244,7 +261,7 @@ func (u *unpacker) rare() (timeout int64) {
 	return timeout
 }
 
-func (u *unpacker) parent(how uint32) SpanID {
+func (u *unpacker) parent(how uint32) spans.SpanID {
 	switch how {
 	case noParentID:
 		return 0
@@ -253,7 +270,7 @@ func (u *unpacker) parent(how uint32) SpanID {
 	case parentAsBefore:
 		return u.before.parent
 	}
-	return SpanID(u.full())
+	return spans.SpanID(u.full())
 }
 
 func (u *unpacker) word() uint32 {

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	compare "cmp"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // drawForest draws spans of a few traces with small numbers, so that ids,
@@ -17,8 +19,8 @@ func drawForest(rt *rapid.T) []testSpan {
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) testSpan {
 		s := testSpan{
 			trace: rapid.IntRange(1, 6).Draw(rt, "trace"), id: rapid.IntRange(0, 9).Draw(rt, "id"), parent: rapid.IntRange(0, 10).Draw(rt, "parent"),
-			start: rapid.IntRange(0, 9).Draw(rt, "start"), kind: Kind(rapid.IntRange(1, 5).Draw(rt, "kind")),
-			outcome: Outcome(rapid.IntRange(0, 3).Draw(rt, "outcome")), digest: rapid.IntRange(1, 5).Draw(rt, "digest"),
+			start: rapid.IntRange(0, 9).Draw(rt, "start"), kind: spans.Kind(rapid.IntRange(1, 5).Draw(rt, "kind")),
+			outcome: spans.Outcome(rapid.IntRange(0, 3).Draw(rt, "outcome")), digest: rapid.IntRange(1, 5).Draw(rt, "digest"),
 			hop: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "hop"), host: rapid.SampledFrom([]string{"", "n1", "n2"}).Draw(rt, "host"),
 			instance: rapid.SampledFrom([]string{"", "p1", "p2"}).Draw(rt, "instance"),
 			file:     rapid.IntRange(0, 2).Draw(rt, "file"), line: rapid.IntRange(1, 50).Draw(rt, "line"),
@@ -36,8 +38,8 @@ func drawForest(rt *rapid.T) []testSpan {
 // whole is what a test compares: everything that a consumer can see.
 type whole struct {
 	Name                        string
-	Spans                       []Span
-	Hops                        []Hop
+	Spans                       []spans.Span
+	Hops                        []spans.Hop
 	Hosts, Instances, SpanNames []string
 	Parents, Roots, Missing, Of []int32
 	Children                    [][]int32
@@ -46,7 +48,7 @@ type whole struct {
 
 // wholeOf shows a trace with hops and hosts in full; indices into the tables
 // are the assembler's own business.
-func wholeOf(t *Trace) whole {
+func wholeOf(t *spans.Trace) whole {
 	indices := func(list []int32) []int32 { return append([]int32{}, list...) } // empty is never nil
 	w := whole{
 		Name: t.Name(), Parents: indices(t.Parents), Roots: indices(t.Roots), Missing: indices(t.Missing), Of: indices(t.RetryOf),
@@ -63,9 +65,9 @@ func wholeOf(t *Trace) whole {
 	return w
 }
 
-func wholes(traces []*Trace) (list []whole) {
+func wholes(traces []*spans.Trace) (list []whole) {
 	for _, t := range traces {
-		t.MarkRetries(RetryOptions{})
+		t.MarkRetries(spans.RetryOptions{})
 		t.PassUpCuts()
 		list = append(list, wholeOf(t))
 	}
@@ -84,9 +86,9 @@ func TestTracesDoNotDependOnHowTheyCame(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawForest(rt)
-		want := wholes(assemble(rt, AssemblerConfig{TempDir: folder}, 1, list))
+		want := wholes(assemble(rt, TraceConfig{TempDir: folder}, 1, list))
 		shuffled := rapid.Permutation(list).Draw(rt, "order")
-		c := AssemblerConfig{
+		c := TraceConfig{
 			TempDir: folder, Workers: rapid.IntRange(1, 4).Draw(rt, "workers"),
 			Memory: rapid.SampledFrom([]int64{1 << 10, 64 << 10, 256 << 10, 0}).Draw(rt, "memory"),
 		}
@@ -101,7 +103,7 @@ func TestTracesDoNotDependOnHowTheyCame(t *testing.T) {
 func TestTracesAreThoseOfADumbOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawForest(rt)
-		for _, tr := range assemble(rt, AssemblerConfig{}, 1, list) {
+		for _, tr := range assemble(rt, TraceConfig{}, 1, list) {
 			o := newOracle(list, tr)
 			if len(tr.Spans) != len(o.spans) || tr.Duplicates != o.total-len(o.spans) {
 				rt.Fatalf("%d spans and %d duplicates of %d, want %d spans", len(tr.Spans), tr.Duplicates, o.total, len(o.spans))
@@ -109,7 +111,7 @@ func TestTracesAreThoseOfADumbOracle(t *testing.T) {
 			if tr.Cycles != o.cycles || !slices.Equal(tr.Parents, o.parents) {
 				rt.Fatalf("%d cycles, parents %v; want %d, %v", tr.Cycles, tr.Parents, o.cycles, o.parents)
 			}
-			tr.MarkRetries(RetryOptions{})
+			tr.MarkRetries(spans.RetryOptions{})
 			if of := o.retries(); !slices.Equal(tr.RetryOf, of) {
 				rt.Fatalf("retries %v, want %v", tr.RetryOf, of)
 			}
@@ -132,12 +134,12 @@ type oracle struct {
 }
 
 type identity struct {
-	id, parent SpanID
+	id, parent spans.SpanID
 	digest     uint64
-	hop        Hop
+	hop        spans.Hop
 }
 
-func newOracle(list []testSpan, tr *Trace) *oracle {
+func newOracle(list []testSpan, tr *spans.Trace) *oracle {
 	o := &oracle{}
 	first := map[identity]testSpan{}
 	for _, s := range list {
@@ -145,7 +147,7 @@ func newOracle(list []testSpan, tr *Trace) *oracle {
 			continue
 		}
 		o.total++
-		key := identity{s.spanID(), SpanID(s.parent), s.digestValue(), s.hopValue()}
+		key := identity{s.spanID(), spans.SpanID(s.parent), s.digestValue(), s.hopValue()}
 		if old, ok := first[key]; !ok || inOrder(s, old) < 0 {
 			first[key] = s
 		}
@@ -183,25 +185,25 @@ func zeroIf(missing bool) int {
 
 func (o *oracle) parentOf(i int) int32 {
 	s := o.spans[i]
-	if s.kind == Server && s.spanID() != 0 {
-		if c := o.first(s.spanID(), Client); c >= 0 {
+	if s.kind == spans.Server && s.spanID() != 0 {
+		if c := o.first(s.spanID(), spans.Client); c >= 0 {
 			return c
 		}
 	}
-	if s.parent == 0 || SpanID(s.parent) == s.spanID() {
+	if s.parent == 0 || spans.SpanID(s.parent) == s.spanID() {
 		if s.parent != 0 {
 			o.cycles++
 		}
 		return -1
 	}
-	id := SpanID(s.parent)
-	if server := o.first(id, Server); server >= 0 && o.first(id, Client) >= 0 {
+	id := spans.SpanID(s.parent)
+	if server := o.first(id, spans.Server); server >= 0 && o.first(id, spans.Client) >= 0 {
 		return server
 	}
 	return int32(slices.IndexFunc(o.spans, func(s testSpan) bool { return s.spanID() == id }))
 }
 
-func (o *oracle) first(id SpanID, k Kind) int32 {
+func (o *oracle) first(id spans.SpanID, k spans.Kind) int32 {
 	return int32(slices.IndexFunc(o.spans, func(s testSpan) bool { return s.spanID() == id && s.kind == k }))
 }
 
@@ -227,12 +229,12 @@ func (o *oracle) retries() []int32 {
 	taken := map[int]bool{}
 	for i, s := range o.spans {
 		of[i] = -1
-		if !timed(s) || !s.retry && (s.kind == Server || s.kind == Consumer) {
+		if !timed(s) || !s.retry && (s.kind == spans.Server || s.kind == spans.Consumer) {
 			continue
 		}
 		best := -1
 		for k, e := range o.spans[:i] {
-			gaveUp := timed(e) && (e.outcome == Failed || e.outcome == Truncated) && e.end <= s.start
+			gaveUp := timed(e) && (e.outcome == spans.Failed || e.outcome == spans.Truncated) && e.end <= s.start
 			if gaveUp && !taken[k] && o.siblings(i, k) && e.hopValue() == s.hopValue() && (best < 0 || e.end >= o.spans[best].end) {
 				best = k
 			}
@@ -252,24 +254,47 @@ func (o *oracle) siblings(i, k int) bool {
 }
 
 func (o *oracle) missing(i int) bool {
-	p := SpanID(o.spans[i].parent)
+	p := spans.SpanID(o.spans[i].parent)
 	return p != 0 && !slices.ContainsFunc(o.spans, func(s testSpan) bool { return s.spanID() == p })
 }
 
 // outcome looks down from a failed span.
-func (o *oracle) outcome(i int) Outcome {
-	if o.spans[i].outcome == Failed && o.cutBelow(i) {
-		return Truncated
+func (o *oracle) outcome(i int) spans.Outcome {
+	if o.spans[i].outcome == spans.Failed && o.cutBelow(i) {
+		return spans.Truncated
 	}
 	return o.spans[i].outcome
 }
 
 func (o *oracle) cutBelow(i int) bool {
 	for k, s := range o.spans {
-		waits := s.kind != Consumer && !s.ties.Has(Async)
-		if o.parents[k] == int32(i) && waits && (s.outcome == Truncated || o.cutBelow(k)) {
+		waits := s.kind != spans.Consumer && !s.ties.Has(spans.Async)
+		if o.parents[k] == int32(i) && waits && (s.outcome == spans.Truncated || o.cutBelow(k)) {
 			return true
 		}
 	}
 	return false
+}
+
+func TestIDsThatAreNoNumberKeepTheirText(t *testing.T) {
+	list := []testSpan{
+		{traceText: "trace-123", textual: "span-1", end: 9}, {traceText: "trace-123", textual: "span-2", start: 1, end: 2},
+		{traceText: "trace-123", id: 0xab, start: 2, end: 3}, {trace: 0x1f, id: 5, end: 3}, {traceText: "other trace", id: 5, end: 3},
+	}
+	for _, limit := range []int64{0, 1} { // 1 byte: everything is spilled and parted again
+		for _, tr := range assemble(t, TraceConfig{Memory: limit}, 1, slices.Repeat(list, 30)) {
+			switch tr.Name() {
+			case "trace-123":
+				if got := fmt.Sprint(tr.SpanName(0), tr.SpanName(1), tr.SpanName(2)); got != "span-1span-200000000000000ab" {
+					t.Errorf("limit %d: span names %s", limit, got)
+				}
+			case "other trace", "0000000000000000000000000000001f":
+				if got := tr.SpanName(0); got != "0000000000000005" {
+					t.Errorf("limit %d: span name %s", limit, got)
+				}
+			default:
+				t.Errorf("limit %d: trace %q", limit, tr.Name())
+			}
+		}
+	}
 }

@@ -1,14 +1,14 @@
-package spans
+package assembly
 
 import (
 	"context"
 	"errors"
 	"math"
-	"sync"
-	"sync/atomic"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
-// Keep says which attempts of hop logs a ChainStore keeps.
+// Keep says which attempts of hop logs a Chains keeps.
 type Keep uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	KeepAll
 )
 
-// ChainConfig says what a ChainStore keeps, and what it may use.
+// ChainConfig says what a Chains keeps, and what it may use.
 type ChainConfig struct {
 	Keep Keep
 	// PassUpCuts makes a failed attempt that holds a cut one of another hop of its
@@ -30,7 +30,7 @@ type ChainConfig struct {
 	// CutFrom returns how long, in ns, an attempt of a hop of which the source says
 	// nothing must be so that its configured timeout may have cut it, 0 for a hop
 	// without a timeout. It may be nil. Workers call it at the same time.
-	CutFrom func(Hop) int64
+	CutFrom func(spans.Hop) int64
 	// Memory is in bytes, for all workers together, for attempts that wait for their
 	// chain to be whole; 0 sets no limit. What it does not hold goes to files in
 	// TempDir, "" being the system's folder. Besides, each worker of Each holds a
@@ -41,26 +41,22 @@ type ChainConfig struct {
 	Workers int
 }
 
-// chainParts is how many parts the chains are sorted into, by their ids. One part of
-// all collectors is put together at a time, by each worker.
-const chainParts = 256
-
-// ChainStore puts the chains of hop logs together, whose lines come in any order,
+// Chains puts the chains of hop logs together, whose lines come in any order,
 // from several files and workers. Each worker adds to its ChainCollector; then Each
 // gives every chain once. Close must be called.
-type ChainStore struct {
+type Chains struct {
 	config     ChainConfig
 	collectors []*ChainCollector
 	visited    bool
 }
 
-// NewChainStore returns an empty store.
-func NewChainStore(c ChainConfig) *ChainStore {
+// NewChains returns an empty store.
+func NewChains(c ChainConfig) *Chains {
 	c.Workers = max(c.Workers, 1)
 	if c.Memory <= 0 {
 		c.Memory = math.MaxInt64
 	}
-	s := &ChainStore{config: c}
+	s := &Chains{config: c}
 	for range c.Workers {
 		s.collectors = append(s.collectors, newChainCollector(c))
 	}
@@ -68,13 +64,13 @@ func NewChainStore(c ChainConfig) *ChainStore {
 }
 
 // Worker returns the collector of worker i of Workers.
-func (s *ChainStore) Worker(i int) *ChainCollector { return s.collectors[i] }
+func (s *Chains) Worker(i int) *ChainCollector { return s.collectors[i] }
 
 // Close removes what is on disk; calling it again does nothing.
-func (s *ChainStore) Close() error {
+func (s *Chains) Close() error {
 	var errs []error
 	for _, c := range s.collectors {
-		errs = append(errs, c.file.Close())
+		errs = append(errs, c.store.file.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -83,27 +79,18 @@ func (s *ChainStore) Close() error {
 // are workers; the order of chains is not specified. It comes after all AddBatch,
 // and once. A chain is the visitor's until visit returns. An error of visit, of
 // reading a file, or the end of ctx, ends it.
-func (s *ChainStore) Each(ctx context.Context, workers int, visit func(worker int, c *Chain) error) error {
+func (s *Chains) Each(ctx context.Context, workers int, visit func(worker int, c *spans.Chain) error) error {
 	if s.visited {
 		return errors.New("spans: Each after Each")
 	}
 	s.visited = true
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	all := s.merge()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for w := range max(workers, 1) {
-		group.Go(func() {
-			r := all.reader(s.config)
-			r.worker, r.visit = w, visit
-			if err := r.run(ctx, &next); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
+	return eachPartition(ctx, workers, chainPartitions, func(ctx context.Context, worker int) func(int) error {
+		r := &chainReader{collected: all, ctx: ctx, config: s.config}
+		r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
+		r.visit = func(c *spans.Chain) error { return visit(worker, c) }
+		return r.partition
+	})
 }
 
 // collected is what all collectors have, with one numbering of their names.
@@ -115,7 +102,7 @@ type collected struct {
 }
 
 // merge joins what the workers saw into tables that do not depend on who saw what.
-func (s *ChainStore) merge() *collected {
+func (s *Chains) merge() *collected {
 	all := &collected{collectors: s.collectors}
 	var each []*tables
 	for _, c := range s.collectors {
@@ -132,10 +119,4 @@ func (s *ChainStore) merge() *collected {
 		}
 	}
 	return all
-}
-
-func (all *collected) reader(c ChainConfig) *chainReader {
-	r := &chainReader{collected: all, config: c}
-	r.chain = Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
-	return r
 }

@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 const ms = int64(1_000_000)
@@ -23,15 +25,15 @@ type testLine struct {
 	chain      string // "" for none
 	hop, pod   string
 	start, end int
-	outcome    Outcome
+	outcome    spans.Outcome
 	retry      bool
 	marked     bool
 	untimed    bool
 }
 
 // row makes a row of a line.
-func (l testLine) row(b *Builder) Row {
-	r := Row{
+func (l testLine) row(b *spans.Builder) spans.Row {
+	r := spans.Row{
 		Hop: b.Hop([]byte(l.hop)), Instance: b.Instance([]byte(l.pod)), Outcome: l.outcome, HasDuration: true, Duration: int64(l.end-l.start) * ms,
 		HasStart: !l.untimed, Retry: l.retry, Marked: l.marked,
 	}
@@ -39,10 +41,10 @@ func (l testLine) row(b *Builder) Row {
 		r.Start = int64(l.start) * ms
 	}
 	switch l.outcome {
-	case Truncated:
-		r.CutBy = Own
-	case Failed:
-		r.Failure = Reset
+	case spans.Truncated:
+		r.CutBy = spans.Own
+	case spans.Failed:
+		r.Failure = spans.Reset
 	}
 	if l.chain != "" {
 		r.Trace = []byte(l.chain)
@@ -53,7 +55,7 @@ func (l testLine) row(b *Builder) Row {
 // addLines lets a collector take lines, in a batch from a builder of its own.
 func addLines(t testing.TB, c *ChainCollector, list ...testLine) {
 	t.Helper()
-	b := NewBuilder(memory.DefaultAllocator, Traces|Starts|Instances)
+	b := spans.NewBuilder(memory.DefaultAllocator, spans.Traces|spans.Starts|spans.Instances)
 	defer b.Release()
 	for _, l := range list {
 		r := l.row(b)
@@ -67,11 +69,11 @@ func addLines(t testing.TB, c *ChainCollector, list ...testLine) {
 }
 
 // storeOf returns a store that is closed when the test ends.
-func storeOf(t testing.TB, c ChainConfig) *ChainStore {
+func storeOf(t testing.TB, c ChainConfig) *Chains {
 	if c.Keep == KeepNone {
 		c.Keep = KeepAll
 	}
-	s := NewChainStore(c)
+	s := NewChains(c)
 	t.Cleanup(func() {
 		for range 2 {
 			if err := s.Close(); err != nil {
@@ -83,17 +85,17 @@ func storeOf(t testing.TB, c ChainConfig) *ChainStore {
 }
 
 // chainsOf writes all chains, sorted.
-func chainsOf(t testing.TB, s *ChainStore, workers int) []string {
+func chainsOf(t testing.TB, s *Chains, workers int) []string {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
-	err := s.Each(t.Context(), workers, func(worker int, c *Chain) error {
+	err := s.Each(t.Context(), workers, func(worker int, c *spans.Chain) error {
 		if worker < 0 || worker >= workers {
 			t.Errorf("worker %d of %d", worker, workers)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, c.describe())
+		all = append(all, describe(c))
 		return nil
 	})
 	if err != nil {
@@ -104,7 +106,7 @@ func chainsOf(t testing.TB, s *ChainStore, workers int) []string {
 }
 
 // describe writes a chain: "id: hop@pod 0-10 truncated retry <1".
-func (c *Chain) describe() string {
+func describe(c *spans.Chain) string {
 	var s strings.Builder
 	fmt.Fprint(&s, c.Name(), ":")
 	for i := range c.Attempts {
@@ -118,7 +120,7 @@ func (c *Chain) describe() string {
 		} else {
 			fmt.Fprintf(&s, " %d", a.Duration/ms)
 		}
-		if a.Outcome != Completed {
+		if a.Outcome != spans.Completed {
 			fmt.Fprint(&s, " ", a.Outcome)
 		}
 		for word, on := range map[string]bool{" retry": a.Retry, " may be cut": a.MayBeCut, " passed up": a.PassedUp()} {
@@ -145,7 +147,7 @@ func manyLines(chains int) (lines []testLine) {
 
 func TestChainsArePutTogether(t *testing.T) {
 	lines := []testLine{
-		{chain: "2", hop: "b", start: 10, end: 50}, {chain: "1", hop: "a", end: 100}, {chain: "1", hop: "b", pod: "p", start: 20, end: 40, outcome: Truncated},
+		{chain: "2", hop: "b", start: 10, end: 50}, {chain: "1", hop: "a", end: 100}, {chain: "1", hop: "b", pod: "p", start: 20, end: 40, outcome: spans.Truncated},
 		{hop: "a", end: 7}, {chain: "2", hop: "a", start: 10, end: 60, retry: true}, {chain: "3", hop: "a", end: 5}, {chain: "3", hop: "b", untimed: true, end: 4},
 	}
 	want := []string{"1: a 0-100 b@p 20-40 truncated <0", "2: a 10-60 retry b 10-50 <0", "3: a 0-5 b 4"}
@@ -164,10 +166,10 @@ func TestChainsArePutTogether(t *testing.T) {
 
 func TestOnlyWhatRetriedCallsAreMadeOfIsKept(t *testing.T) {
 	lines := []testLine{
-		{chain: "1", hop: "a", end: 100, outcome: Failed}, {chain: "1", hop: "b", start: 5, end: 20}, {chain: "1", hop: "a", start: 120, end: 130, retry: true},
+		{chain: "1", hop: "a", end: 100, outcome: spans.Failed}, {chain: "1", hop: "b", start: 5, end: 20}, {chain: "1", hop: "a", start: 120, end: 130, retry: true},
 		{chain: "2", hop: "b", end: 90}, {chain: "2", hop: "b", end: 89}, {chain: "2", hop: "a", end: 95},
 	}
-	c := ChainConfig{Keep: KeepRetried, Workers: 2, CutFrom: func(h Hop) int64 { return map[string]int64{"b": 90 * ms}[h.Name] }}
+	c := ChainConfig{Keep: KeepRetried, Workers: 2, CutFrom: func(h spans.Hop) int64 { return map[string]int64{"b": 90 * ms}[h.Name] }}
 	s := storeOf(t, c)
 	addLines(t, s.Worker(0), lines...)
 	if d := cmp.Diff([]string{"1: a 0-100 failed a 120-130 retry", "2: b 0-90 may be cut"}, chainsOf(t, s, 1)); d != "" {
@@ -191,7 +193,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 	for i, part := range slices.Collect(slices.Chunk(lines, 70)) {
 		addLines(t, small.Worker(i%2), part...)
 	}
-	if part := &small.collectors[0].parts; !slices.ContainsFunc(part[:], func(p chainPart) bool { return len(p.spilled) > 1 }) {
+	if !slices.ContainsFunc(small.collectors[0].store.partitions, func(p partition) bool { return len(p.onDisk) > 1 }) {
 		t.Error("nothing was spilled twice")
 	}
 	if d := cmp.Diff(chainsOf(t, whole, 1), chainsOf(t, small, 2)); d != "" {
@@ -206,7 +208,7 @@ func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
 }
 
 func TestAFileOfLinesThatCannotBeMadeOrReadIsAnError(t *testing.T) {
-	b := NewBuilder(memory.DefaultAllocator, Traces|Starts)
+	b := spans.NewBuilder(memory.DefaultAllocator, spans.Traces|spans.Starts)
 	defer b.Release()
 	for _, l := range manyLines(5) {
 		r := l.row(b)
@@ -214,7 +216,7 @@ func TestAFileOfLinesThatCannotBeMadeOrReadIsAnError(t *testing.T) {
 	}
 	batch := b.Batch()
 	defer batch.Release()
-	none := func(int, *Chain) error { return nil }
+	none := func(int, *spans.Chain) error { return nil }
 	s := storeOf(t, ChainConfig{Memory: 10, TempDir: t.TempDir() + "/absent"})
 	if err := s.Worker(0).AddBatch(batch); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
@@ -243,7 +245,7 @@ func TestChainsStopWithTheRunOrTheVisitor(t *testing.T) {
 	s := storeOf(t, ChainConfig{})
 	addLines(t, s.Worker(0), slices.Repeat([]testLine{{chain: "1", hop: "a", end: 5}}, 3)...)
 	cancel(stopped)
-	if err := s.Each(ctx, 2, func(int, *Chain) error { t.Error("a chain after the end"); return nil }); !errors.Is(err, stopped) {
+	if err := s.Each(ctx, 2, func(int, *spans.Chain) error { t.Error("a chain after the end"); return nil }); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
 	// Many chains of one part: it stops between two.
@@ -255,7 +257,7 @@ func TestChainsStopWithTheRunOrTheVisitor(t *testing.T) {
 		s := storeOf(t, ChainConfig{})
 		addLines(t, s.Worker(0), manyLines(3000)...)
 		n := 0
-		err := s.Each(ctx, 1, func(int, *Chain) error { n++; return stop(cancel) })
+		err := s.Each(ctx, 1, func(int, *spans.Chain) error { n++; return stop(cancel) })
 		if !errors.Is(err, stopped) || n != 1 {
 			t.Errorf("%s: %v after %d chains", name, err, n)
 		}
@@ -263,10 +265,10 @@ func TestChainsStopWithTheRunOrTheVisitor(t *testing.T) {
 }
 
 // oddRow draws a line with values at the ends of what there is.
-func oddRow(r *rand.Rand, b *Builder) (Row, keptLine) {
+func oddRow(r *rand.Rand, b *spans.Builder) (spans.Row, keptLine) {
 	k := keptLine{
 		Chain: []string{"chain ", "a", "0000000000000001aaaaaaaaaaaaaaa"}[r.IntN(3)] + fmt.Sprint(r.IntN(3)), Hop: fmt.Sprint("hop ", r.IntN(40)),
-		Pod: []string{"", "pod-1", "pod-2"}[r.IntN(3)], Outcome: Outcome(r.IntN(3)), Timed: r.IntN(4) > 0, Retry: r.IntN(5) == 0,
+		Pod: []string{"", "pod-1", "pod-2"}[r.IntN(3)], Outcome: spans.Outcome(r.IntN(3)), Timed: r.IntN(4) > 0, Retry: r.IntN(5) == 0,
 	}
 	times := []int64{0, 1, 999, 1000, 5000, 1_768_442_400_000_000_123, math.MaxInt64, math.MaxInt64 - 807}
 	k.Duration = times[r.IntN(len(times))]
@@ -277,13 +279,13 @@ func oddRow(r *rand.Rand, b *Builder) (Row, keptLine) {
 		}
 	}
 	switch k.Outcome {
-	case Truncated:
-		k.CutBy = CutBy(1 + r.IntN(4))
-	case Failed:
-		k.Failure = Failures[r.IntN(len(Failures))]
+	case spans.Truncated:
+		k.CutBy = spans.CutBy(1 + r.IntN(4))
+	case spans.Failed:
+		k.Failure = spans.Failures[r.IntN(len(spans.Failures))]
 	}
-	k.MayBeCut = k.Outcome == Completed && k.Duration >= 1000 && k.Hop == "hop 1"
-	return Row{
+	k.MayBeCut = k.Outcome == spans.Completed && k.Duration >= 1000 && k.Hop == "hop 1"
+	return spans.Row{
 		Hop: b.Hop([]byte(k.Hop)), Instance: b.Instance([]byte(k.Pod)), Trace: []byte(k.Chain), HasDuration: true, Duration: k.Duration,
 		HasStart: k.Timed, Start: k.Start, Outcome: k.Outcome, CutBy: k.CutBy, Failure: k.Failure, Retry: k.Retry,
 	}, k
@@ -293,19 +295,19 @@ func oddRow(r *rand.Rand, b *Builder) (Row, keptLine) {
 type keptLine struct {
 	Chain, Hop, Pod        string
 	Start, Duration        int64
-	Outcome                Outcome
-	CutBy                  CutBy
-	Failure                Failure
+	Outcome                spans.Outcome
+	CutBy                  spans.CutBy
+	Failure                spans.Failure
 	Timed, Retry, MayBeCut bool
 }
 
 func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, limit := range []int64{0, 500} {
-		s := storeOf(t, ChainConfig{Memory: limit, TempDir: t.TempDir(), CutFrom: func(h Hop) int64 { return map[string]int64{"hop 1": 1000}[h.Name] }})
+		s := storeOf(t, ChainConfig{Memory: limit, TempDir: t.TempDir(), CutFrom: func(h spans.Hop) int64 { return map[string]int64{"hop 1": 1000}[h.Name] }})
 		want, got := map[keptLine]int{}, map[keptLine]int{}
 		for range 20 {
-			b := NewBuilder(memory.DefaultAllocator, Traces|Starts|Instances)
+			b := spans.NewBuilder(memory.DefaultAllocator, spans.Traces|spans.Starts|spans.Instances)
 			for range 100 {
 				row, k := oddRow(r, b)
 				b.Append(&row)
@@ -318,11 +320,11 @@ func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
 			batch.Release()
 			b.Release()
 		}
-		err := s.Each(t.Context(), 1, func(_ int, c *Chain) error {
+		err := s.Each(t.Context(), 1, func(_ int, c *spans.Chain) error {
 			for i := range c.Attempts {
 				a := &c.Attempts[i]
 				got[keptLine{c.Name(), c.Hops[a.Hop].Name, c.Instances[a.Instance], a.Start, a.Duration, a.Outcome, a.CutBy, a.Failure, a.Timed, a.Retry, a.MayBeCut}]++
-				if i > 0 && compareAttempts(&c.Attempts[i-1], a) > 0 {
+				if i > 0 && c.Attempts[i-1].Start > a.Start {
 					t.Errorf("attempt %d comes too late", i)
 				}
 			}
@@ -331,35 +333,11 @@ func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("memory %d: %v %s", limit, err, d)
 		}
-		for i := range s.collectors[0].parts {
-			if p := &s.collectors[0].parts[i]; p.blocks != nil || p.spilled != nil {
+		for i := range s.collectors[0].store.partitions {
+			if p := &s.collectors[0].store.partitions[i]; p.blocks != nil {
 				t.Errorf("part %d is still held", i)
 			}
 		}
-	}
-}
-
-// The table of a part may be as full as it gets, with many ids in one place.
-func TestRunsAreLinkedByTheirIDs(t *testing.T) {
-	var r chainReader
-	want := map[string]int{}
-	for i := range 300 {
-		id := fmt.Sprint((i * i) % 150)
-		want[id]++
-		r.runs = append(r.runs, chainRun{id: []byte(id), hash: uint32(len(id)), next: -1})
-	}
-	r.link()
-	got := map[string]int{}
-	for _, first := range r.firsts {
-		for i := first; i >= 0; i = r.runs[i].next {
-			if string(r.runs[i].id) != string(r.runs[first].id) {
-				t.Fatalf("run %d is in the chain of run %d", i, first)
-			}
-			got[string(r.runs[i].id)]++
-		}
-	}
-	if d := cmp.Diff(want, got); d != "" || len(r.firsts) != len(want) {
-		t.Errorf("%d chains: %s", len(r.firsts), d)
 	}
 }
 
@@ -368,65 +346,34 @@ func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
 	for i := range 1000 {
 		lines = append(lines, testLine{chain: fmt.Sprint("request ", i), hop: "a", start: 7 * i, end: 7*i + 30})
 	}
-	few := NewChainStore(ChainConfig{Keep: KeepRetried}).Worker(0)
+	few := NewChains(ChainConfig{Keep: KeepRetried}).Worker(0)
 	addLines(t, few, lines...)
-	if few.held != 0 {
-		t.Errorf("%d bytes for attempts that completed at once", few.held)
+	if held(few) != 0 {
+		t.Errorf("%d bytes for attempts that completed at once", held(few))
 	}
 	for i := range lines {
-		lines[i].outcome = Truncated
+		lines[i].outcome = spans.Truncated
 	}
 	addLines(t, few, lines...)
-	if perLine := few.held / 1000; perLine > 30 {
+	if perLine := held(few) / 1000; perLine > 40 { // id, its text, and 7 more
 		t.Errorf("%d bytes a line", perLine)
 	}
 	// A line with its pod takes a byte where the pairs of hop and pod are few.
-	with := NewChainStore(ChainConfig{Keep: KeepRetried}).Worker(0)
+	with := NewChains(ChainConfig{Keep: KeepRetried}).Worker(0)
 	for i := range lines {
 		lines[i].pod = fmt.Sprint("pod-", i%3)
 	}
 	addLines(t, with, lines...)
-	if with.held != few.held {
-		t.Errorf("%d bytes with pods, %d without", with.held, few.held)
-	}
-}
-
-func TestWhichFailedAttemptsWereCutFromBelow(t *testing.T) {
-	const web, api = int32(1), int32(2)
-	failure := Attempt{Hop: web, Start: 1, Duration: 100 * ms, Outcome: Failed, Failure: Reset, Timed: true}
-	inside := Attempt{Hop: api, Start: 5 * ms, Duration: 90 * ms, Outcome: Truncated, CutBy: Own, Timed: true}
-	with := func(a Attempt, change func(*Attempt)) Attempt { change(&a); return a }
-	for _, c := range []struct {
-		name string
-		cuts []Attempt
-		want bool
-	}{
-		{"around a cut", []Attempt{inside}, true},
-		{"beside a cut", []Attempt{with(inside, func(a *Attempt) { a.Start = 500*ms + 1 })}, false},
-		{"around a cut of its own hop", []Attempt{with(inside, func(a *Attempt) { a.Hop = web })}, false},
-		{"around what completed", []Attempt{with(inside, func(a *Attempt) { a.Outcome = Completed })}, false},
-		{"longer than a cut without a time", []Attempt{with(inside, func(a *Attempt) { a.Timed = false })}, true},
-		{"shorter than it", []Attempt{with(inside, func(a *Attempt) { a.Timed, a.Duration = false, 101*ms })}, false},
-		{"as many cuts as a request may have", slices.Repeat([]Attempt{inside}, MostCuts), true},
-		{"more", slices.Repeat([]Attempt{inside}, MostCuts+1), false},
-	} {
-		chain := Chain{Attempts: append(slices.Clone(c.cuts), failure)}
-		chain.passUpCuts()
-		want := failure
-		if c.want {
-			want.Outcome, want.CutBy = Truncated, Below
-		}
-		if got := chain.Attempts[len(chain.Attempts)-1]; got != want || got.PassedUp() != c.want {
-			t.Errorf("%s: %+v", c.name, got)
-		}
+	if held(with) != held(few) {
+		t.Errorf("%d bytes with pods, %d without", held(with), held(few))
 	}
 }
 
 func TestCutsArePassedUpWhereThatIsAskedFor(t *testing.T) {
 	for on, want := range map[bool]string{true: "1: web 0-100 truncated passed up api 5-95 truncated <0", false: "1: web 0-100 failed api 5-95 truncated <0"} {
 		s := storeOf(t, ChainConfig{PassUpCuts: on, Workers: 2})
-		addLines(t, s.Worker(0), testLine{chain: "1", hop: "web", end: 100, outcome: Failed})
-		addLines(t, s.Worker(1), testLine{chain: "1", hop: "api", start: 5, end: 95, outcome: Truncated})
+		addLines(t, s.Worker(0), testLine{chain: "1", hop: "web", end: 100, outcome: spans.Failed})
+		addLines(t, s.Worker(1), testLine{chain: "1", hop: "api", start: 5, end: 95, outcome: spans.Truncated})
 		if d := cmp.Diff([]string{want}, chainsOf(t, s, 1)); d != "" {
 			t.Error(d)
 		}
@@ -440,35 +387,21 @@ func TestATraceOfALogIsAChain(t *testing.T) {
 	addLines(t, s.Worker(0), lines...)
 	var list []testSpan
 	for i, l := range lines {
-		list = append(list, testSpan{id: i + 1, hop: l.hop, start: l.start * int(ms), end: l.end * int(ms), instance: l.pod, ties: LogLine})
+		list = append(list, testSpan{id: i + 1, hop: l.hop, start: l.start * int(ms), end: l.end * int(ms), instance: l.pod, ties: spans.LogLine})
 	}
-	_, got, _ := strings.Cut(traceOf(t, list...).Chain().describe(), ":")
+	_, got, _ := strings.Cut(describe(traceOf(t, list...).Chain()), ":")
 	_, want, _ := strings.Cut(chainsOf(t, s, 1)[0], ":")
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func TestManyAttemptsAreSortedAsFewAre(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 9))
-	for n := range 60 {
-		var c Chain
-		for range n {
-			c.Attempts = append(c.Attempts, Attempt{Start: r.Int64N(9), Duration: r.Int64N(3), Hop: r.Int32N(3), Outcome: Outcome(r.IntN(3)), Retry: r.IntN(2) == 0})
-		}
-		want := slices.SortedFunc(slices.Values(c.Attempts), func(a, b Attempt) int { return compareAttempts(&a, &b) })
-		if c.sort(); !slices.Equal(c.Attempts, want) {
-			t.Fatalf("%d attempts", n)
+// held is how many bytes of records are in memory.
+func held(c *ChainCollector) (n int) {
+	for _, p := range c.store.partitions {
+		for _, block := range p.blocks {
+			n += len(block)
 		}
 	}
-}
-
-func TestTooManyAttemptsAreNotNested(t *testing.T) {
-	c := Chain{Timed: true, Attempts: make([]Attempt, MostNested+1)}
-	for i := range c.Attempts {
-		c.Attempts[i].Parent = noParent
-	}
-	if c.nest(new(Nesting)); !c.TooLong() || c.Attempts[1].Parent != noParent {
-		t.Errorf("too long %v, parent %d", c.TooLong(), c.Attempts[1].Parent)
-	}
+	return n
 }

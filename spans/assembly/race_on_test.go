@@ -1,6 +1,6 @@
 //go:build race
 
-package spans
+package assembly
 
 // raceEnabled: memory is not what it is without the detector.
 func raceEnabled() bool { return true }

@@ -1,11 +1,15 @@
-package spans
+package assembly
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tailscope/tailscope/spans"
+)
 
 // vectors are the columns of a batch as spans are packed from them: one that the
 // batch does not have is all zeros.
 type vectors struct {
-	*Batch
+	*spans.Batch
 	names                         *renaming // to the tables of the worker
 	line, offset                  []int64
 	file, host, stratum, instance []int32
@@ -14,12 +18,12 @@ type vectors struct {
 
 // Columns of zeros, which nobody writes.
 var (
-	noInt64 [BatchRows]int64
-	noInt32 [BatchRows]int32
-	noUint8 [BatchRows]uint8
+	noInt64 [spans.BatchRows]int64
+	noInt32 [spans.BatchRows]int32
+	noUint8 [spans.BatchRows]uint8
 )
 
-func vectorsOf(b *Batch, names *renaming) vectors {
+func vectorsOf(b *spans.Batch, names *renaming) vectors {
 	return vectors{
 		Batch: b, names: names,
 		line: either(b.Line, noInt64[:]), offset: either(b.Offset, noInt64[:]),
@@ -57,14 +61,14 @@ func (v *vectors) check() error {
 }
 
 // bytes are the fields of one byte of a row, those that change most lowest.
-func (v *vectors) bytes(i int) uint64 {
-	ties := Ties(v.Ties[i])
-	flags := flag(v.hasStart.has(i), HasStart) | flag(v.HasDuration(i), HasDuration) | flag(v.HasTimeout(i), HasTimeout) |
-		flag(v.Marked(i), OutcomeMarked) | flag(v.Retry(i) || ties.Has(MarkedRetry), RetryByMark)
+func (v *vectors) bytes(i int, timed bool) uint64 {
+	ties := spans.Ties(v.Ties[i])
+	flags := flag(timed, spans.HasStart) | flag(v.HasDuration(i), spans.HasDuration) | flag(v.HasTimeout(i), spans.HasTimeout) |
+		flag(v.Marked(i), spans.OutcomeMarked) | flag(v.Retry(i) || ties.Has(spans.MarkedRetry), spans.RetryByMark)
 	return uint64(v.Outcome[i]) | uint64(flags)<<8 | uint64(ties)<<16 | uint64(v.CutBy[i])<<24 | uint64(v.Failure[i])<<32 | uint64(v.resolution[i])<<40
 }
 
-func flag(on bool, f Flags) Flags {
+func flag(on bool, f spans.Flags) spans.Flags {
 	if on {
 		return f
 	}

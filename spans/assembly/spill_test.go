@@ -1,4 +1,4 @@
-package spans
+package assembly
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/tailscope/tailscope/internal/spill/spilltest"
+
+	"github.com/tailscope/tailscope/spans"
 )
 
 // interleaved makes n traces of ten spans whose spans come in random order.
@@ -24,7 +26,7 @@ func interleaved(n int) []testSpan {
 	var list []testSpan
 	for trace := range n {
 		for id := range 10 {
-			s := testSpan{trace: trace + 1, id: id + 1, parent: (id + 1) / 2, start: id, end: 20, outcome: Outcome(id % 4)}
+			s := testSpan{trace: trace + 1, id: id + 1, parent: (id + 1) / 2, start: id, end: 20, outcome: spans.Outcome(id % 4)}
 			if trace%10 == 0 {
 				s.traceText, s.textual = fmt.Sprint("trace ", trace), fmt.Sprint("span ", id)
 			}
@@ -42,23 +44,23 @@ func TestSpillingChangesNothing(t *testing.T) {
 		n = 100 // the checked allocator is slow then
 	}
 	list := interleaved(n)
-	want := wholes(assemble(t, AssemblerConfig{}, 2, list))
+	want := wholes(assemble(t, TraceConfig{}, 2, list))
 	for _, memory := range []int64{256 << 10, 1 << 20, 16 << 20} {
-		a := newTestAssembler(t, AssemblerConfig{Memory: memory, Workers: 3})
+		a := newTestAssembler(t, TraceConfig{Memory: memory, Workers: 3})
 		addAll(t, a, list)
 		got := wholes(collect(t, a, 2))
 		if d := difference(want, got); d != "" {
 			t.Errorf("%d bytes:\n%s", memory, d)
 		}
 		c := a.Counts()
-		if c.Spans != int64(10*n) || c.Traces != int64(n) || c.Duplicates != 0 || (c.SpilledBytes == 0) != (memory == 16<<20) {
+		if c.Spans != int64(10*n) || c.Traces != int64(n) || c.Duplicates != 0 || (spilledBytes(a) == 0) != (memory == 16<<20) {
 			t.Errorf("%d bytes: %+v", memory, c)
 		}
 	}
 }
 
 func TestCounts(t *testing.T) {
-	a := newTestAssembler(t, AssemblerConfig{})
+	a := newTestAssembler(t, TraceConfig{})
 	addAll(t, a, []testSpan{{id: 1}, {id: 1}, {id: 2, parent: 2}, {trace: 2, id: 1}})
 	collect(t, a, 1)
 	if got, want := a.Counts(), (Counts{Spans: 3, Traces: 2, Duplicates: 1, Cycles: 1}); got != want {
@@ -73,7 +75,7 @@ func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
 	for i := range 300 {
 		list = append(list, testSpan{trace: 7, id: 100 + i, parent: 1, start: i})
 	}
-	for _, tr := range assemble(t, AssemblerConfig{Memory: 1 << 14}, 2, list) {
+	for _, tr := range assemble(t, TraceConfig{Memory: 1 << 14}, 2, list) {
 		want := 10
 		if tr.ID.Lo == 7 {
 			want = 310
@@ -86,11 +88,11 @@ func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
 
 // TestIDsWithTheSameBitsEndTheParting: ids made to fall together at every level.
 func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
-	a := newTestAssembler(t, AssemblerConfig{Memory: 1})
-	b := NewBuilder(memory.DefaultAllocator, Links)
+	a := newTestAssembler(t, TraceConfig{Memory: 1})
+	b := spans.NewBuilder(memory.DefaultAllocator, spans.Links)
 	defer b.Release()
 	for i := range uint64(20) {
-		b.Append(&Row{Hop: b.Hop([]byte("h")), Link: Link{TraceID: TraceID{i<<31 | i>>33, i}, Span: 1}})
+		b.Append(&spans.Row{Hop: b.Hop([]byte("h")), Link: spans.Link{TraceID: spans.TraceID{Hi: i<<31 | i>>33, Lo: i}, Span: 1}})
 	}
 	batch := b.Batch()
 	defer batch.Release()
@@ -108,7 +110,7 @@ func TestLargeTextsAreSpilled(t *testing.T) {
 	for i := range 8 {
 		list = append(list, testSpan{traceText: fmt.Sprint(long, i%2), id: i + 1})
 	}
-	for _, tr := range assemble(t, AssemblerConfig{Memory: 8 << 20}, 1, list) {
+	for _, tr := range assemble(t, TraceConfig{Memory: 8 << 20}, 1, list) {
 		if len(tr.Spans) != 4 || !strings.HasPrefix(tr.Name(), long) {
 			t.Errorf("trace of %d spans, id of %d bytes", len(tr.Spans), len(tr.Name()))
 		}
@@ -116,9 +118,9 @@ func TestLargeTextsAreSpilled(t *testing.T) {
 }
 
 // spilled returns an assembler that has spilled, and its folder.
-func spilled(t *testing.T, traces int) (*Assembler, string) {
+func spilled(t *testing.T, traces int) (*Traces, string) {
 	folder := t.TempDir()
-	a := newTestAssembler(t, AssemblerConfig{Memory: 8 << 10, Workers: 2, TempDir: folder})
+	a := newTestAssembler(t, TraceConfig{Memory: 8 << 10, Workers: 2, TempDir: folder})
 	addAll(t, a, interleaved(traces))
 	if files := spilltest.Open(t, folder); len(files) != 2 {
 		t.Fatalf("open files %v, want one for each worker", files)
@@ -133,30 +135,30 @@ func TestCloseRemovesSpillFiles(t *testing.T) {
 	stop := errors.New("stop")
 	for _, c := range []struct {
 		name string
-		run  func(a *Assembler) error
+		run  func(a *Traces) error
 		want error
 	}{
-		{"before Each", func(*Assembler) error { return nil }, nil},
-		{"after Each", func(a *Assembler) error {
-			return a.Each(context.Background(), 2, func(int, *Trace) error { return nil })
+		{"before Each", func(*Traces) error { return nil }, nil},
+		{"after Each", func(a *Traces) error {
+			return a.Each(context.Background(), 2, func(int, *spans.Trace) error { return nil })
 		}, nil},
-		{"after an error", func(a *Assembler) error {
+		{"after an error", func(a *Traces) error {
 			var n atomic.Int64
-			return a.Each(context.Background(), 2, func(int, *Trace) error {
+			return a.Each(context.Background(), 2, func(int, *spans.Trace) error {
 				if n.Add(1) == 20 {
 					return stop
 				}
 				return nil
 			})
 		}, stop},
-		{"after the end of ctx", func(a *Assembler) error {
+		{"after the end of ctx", func(a *Traces) error {
 			ctx, cancel := context.WithCancel(context.Background())
-			return a.Each(ctx, 2, func(int, *Trace) error { cancel(); return nil })
+			return a.Each(ctx, 2, func(int, *spans.Trace) error { cancel(); return nil })
 		}, context.Canceled},
-		{"with a ctx that had ended", func(a *Assembler) error {
+		{"with a ctx that had ended", func(a *Traces) error {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			cancel(stop)
-			return a.Each(ctx, 2, func(int, *Trace) error { t.Error("visited"); return nil })
+			return a.Each(ctx, 2, func(int, *spans.Trace) error { t.Error("visited"); return nil })
 		}, stop},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,7 +181,7 @@ func TestCloseRemovesSpillFiles(t *testing.T) {
 func TestPartsOfPartitionsAreRemovedAsTheyAreVisited(t *testing.T) {
 	a, folder := spilled(t, 40)
 	most := 0
-	err := a.Each(context.Background(), 1, func(int, *Trace) error {
+	err := a.Each(context.Background(), 1, func(int, *spans.Trace) error {
 		most = max(most, len(spilltest.Open(t, folder)))
 		return nil
 	})
@@ -198,10 +200,10 @@ func TestErrorsNameTheFolderAndSpans(t *testing.T) {
 			t.Errorf("error %v, want %s and more in one line", err, want)
 		}
 	}
-	nothing := func(int, *Trace) error { return nil }
+	nothing := func(int, *spans.Trace) error { return nil }
 	t.Run("no such folder", func(t *testing.T) {
 		gone := filepath.Join(t.TempDir(), "gone")
-		a := newTestAssembler(t, AssemblerConfig{Memory: 1, TempDir: gone})
+		a := newTestAssembler(t, TraceConfig{Memory: 1, TempDir: gone})
 		b := batchOf(memory.DefaultAllocator, interleaved(2)...)
 		defer b.Release()
 		check(t, a.Worker(0).Add(b), gone)
@@ -223,10 +225,10 @@ func TestErrorsNameTheFolderAndSpans(t *testing.T) {
 }
 
 func TestMisuseIsAnError(t *testing.T) {
-	a := newTestAssembler(t, AssemblerConfig{})
-	bare := NewBuilder(memory.DefaultAllocator, 0)
+	a := newTestAssembler(t, TraceConfig{})
+	bare := spans.NewBuilder(memory.DefaultAllocator, 0)
 	defer bare.Release()
-	bare.Append(&Row{Hop: bare.Hop([]byte("h"))})
+	bare.Append(&spans.Row{Hop: bare.Hop([]byte("h"))})
 	b := bare.Batch()
 	defer b.Release()
 	if err := a.Worker(0).Add(b); !errors.Is(err, errNoLinks) {
@@ -245,9 +247,9 @@ func TestMisuseIsAnError(t *testing.T) {
 }
 
 func TestIndicesWithoutANameAreAnError(t *testing.T) {
-	for _, r := range []Row{{Hop: 1}, {Hop: -1}, {Link: Link{Host: 1}}, {Link: Link{Host: -1}}, {Stratum: 7}, {Instance: 1}, {Instance: -1}} {
-		a := newTestAssembler(t, AssemblerConfig{})
-		b := NewBuilder(memory.DefaultAllocator, Links|Hosts|Strata|Instances)
+	for _, r := range []spans.Row{{Hop: 1}, {Hop: -1}, {Link: spans.Link{Host: 1}}, {Link: spans.Link{Host: -1}}, {Stratum: 7}, {Instance: 1}, {Instance: -1}} {
+		a := newTestAssembler(t, TraceConfig{})
+		b := spans.NewBuilder(memory.DefaultAllocator, spans.Links|spans.Hosts|spans.Strata|spans.Instances)
 		defer b.Release()
 		b.Hop([]byte("h"))
 		b.Append(&r)
@@ -262,13 +264,13 @@ func TestIndicesWithoutANameAreAnError(t *testing.T) {
 // TestTablesAreJoined: two builders number hops and hosts differently, one
 // knows no hosts, and their batches come in any order.
 func TestTablesAreJoined(t *testing.T) {
-	a := newTestAssembler(t, AssemblerConfig{Workers: 2})
+	a := newTestAssembler(t, TraceConfig{Workers: 2})
 	mem := memory.DefaultAllocator
-	one, two := NewBuilder(mem, Links|Hosts|Strata|Resolutions|Instances), NewBuilder(mem, Links|Hosts)
+	one, two := spans.NewBuilder(mem, spans.Links|spans.Hosts|spans.Strata|spans.Resolutions|spans.Instances), spans.NewBuilder(mem, spans.Links|spans.Hosts)
 	defer one.Release()
 	defer two.Release()
-	row := func(b *Builder, id int, hop, host, stratum string) *Batch {
-		r := Row{Hop: b.Hop([]byte(hop)), Resolution: 3, Link: Link{TraceID: TraceID{0, 9}, Span: SpanID(id)}}
+	row := func(b *spans.Builder, id int, hop, host, stratum string) *spans.Batch {
+		r := spans.Row{Hop: b.Hop([]byte(hop)), Resolution: 3, Link: spans.Link{TraceID: spans.TraceID{Lo: 9}, Span: spans.SpanID(id)}}
 		if host != "" {
 			r.Host = b.Host([]byte(host))
 		}
@@ -280,7 +282,7 @@ func TestTablesAreJoined(t *testing.T) {
 	}
 	first, second := row(one, 1, "b", "n2", "eu"), row(one, 2, "a", "n1", "us")
 	third, fourth := row(two, 3, "c", "", ""), row(two, 4, "a", "n2", "")
-	for i, b := range []*Batch{second, first, third, fourth} {
+	for i, b := range []*spans.Batch{second, first, third, fourth} {
 		if err := a.Worker(i / 2).Add(b); err != nil {
 			t.Fatal(err)
 		}
@@ -307,12 +309,12 @@ func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	const limit, constant = 16 << 20, 8 << 20
 	feed := newFeed(memory.DefaultAllocator, 50)
 	defer feed.release()
-	a := NewAssembler(AssemblerConfig{Memory: limit, Workers: 2, TempDir: t.TempDir()})
+	a := NewTraces(TraceConfig{Memory: limit, Workers: 2, TempDir: t.TempDir()})
 	defer a.Close()
 	before := heap()
 	most := int64(0)
-	for i := range 400_000 / BatchRows {
-		b := feed.batch(BatchRows)
+	for i := range 400_000 / spans.BatchRows {
+		b := feed.batch(spans.BatchRows)
 		if err := a.Worker(i % 2).Add(b); err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +323,7 @@ func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	}
 	var mu sync.Mutex
 	n := 0
-	err := a.Each(context.Background(), 2, func(int, *Trace) error {
+	err := a.Each(context.Background(), 2, func(int, *spans.Trace) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if n++; n%500 == 0 {
@@ -330,8 +332,8 @@ func TestMemoryStaysWithinItsLimit(t *testing.T) {
 		return nil
 	})
 	t.Logf("up to %.1f MiB under a limit of %d", float64(most)/(1<<20), limit>>20)
-	if err != nil || most > limit+constant || a.Counts().SpilledBytes == 0 {
-		t.Errorf("up to %d MiB, %d bytes spilled, %v", most>>20, a.Counts().SpilledBytes, err)
+	if err != nil || most > limit+constant || spilledBytes(a) == 0 {
+		t.Errorf("up to %d MiB, %d bytes spilled, %v", most>>20, spilledBytes(a), err)
 	}
 }
 
@@ -340,28 +342,28 @@ func TestAMillionSpansOfOneTrace(t *testing.T) {
 	if testing.Short() || raceEnabled() {
 		t.Skip()
 	}
-	const n = 61 * BatchRows
+	const n = 61 * spans.BatchRows
 	feed := newFeed(memory.DefaultAllocator, n)
 	defer feed.release()
 	feed.open = feed.open[:1]
-	a := NewAssembler(AssemblerConfig{Memory: 64 << 20, TempDir: t.TempDir()})
+	a := NewTraces(TraceConfig{Memory: 64 << 20, TempDir: t.TempDir()})
 	defer a.Close()
-	for range n / BatchRows {
-		b := feed.batch(BatchRows)
+	for range n / spans.BatchRows {
+		b := feed.batch(spans.BatchRows)
 		if err := a.Worker(0).Add(b); err != nil {
 			t.Fatal(err)
 		}
 		b.Release()
 	}
-	err := a.Each(context.Background(), 2, func(_ int, tr *Trace) error {
-		tr.MarkRetries(RetryOptions{})
+	err := a.Each(context.Background(), 2, func(_ int, tr *spans.Trace) error {
+		tr.MarkRetries(spans.RetryOptions{})
 		tr.PassUpCuts()
 		if len(tr.Spans) != n || len(tr.Roots) != 1 || len(tr.TopDown()) != n {
 			t.Errorf("%d spans, %d roots", len(tr.Spans), len(tr.Roots))
 		}
 		return nil
 	})
-	if err != nil || a.Counts().Traces != 1 || a.Counts().SpilledBytes == 0 {
+	if err != nil || a.Counts().Traces != 1 || spilledBytes(a) == 0 {
 		t.Errorf("%+v, %v", a.Counts(), err)
 	}
 }
@@ -380,13 +382,13 @@ func FuzzAdd(f *testing.F) {
 		if len(raw) > 1<<12 {
 			return
 		}
-		a := newTestAssembler(t, AssemblerConfig{Memory: limit, Workers: 1})
-		b := NewBuilder(memory.DefaultAllocator, Links|Hosts|Texts|Positions|Strata)
+		a := newTestAssembler(t, TraceConfig{Memory: limit, Workers: 1})
+		b := spans.NewBuilder(memory.DefaultAllocator, spans.Links|spans.Hosts|spans.Texts|spans.Positions|spans.Strata)
 		defer b.Release()
-		b.SpanHop([]byte("c"), func() Hop { return Hop{Name: "h", Kind: Client} })
-		b.SpanHop([]byte("s"), func() Hop { return Hop{Name: "h", Kind: Server} })
+		b.SpanHop([]byte("c"), func() spans.Hop { return spans.Hop{Name: "h", Kind: spans.Client} })
+		b.SpanHop([]byte("s"), func() spans.Hop { return spans.Hop{Name: "h", Kind: spans.Server} })
 		n := 0
-		for len(raw) >= 8 && !b.Full(&Row{}) {
+		for len(raw) >= 8 && !b.Full(&spans.Row{}) {
 			r := arbitraryRow(raw[:8])
 			raw = raw[8:]
 			b.Append(&r)
@@ -403,7 +405,7 @@ func FuzzAdd(f *testing.F) {
 		}
 		seen := 0
 		for _, tr := range collect(t, a, 2) {
-			tr.MarkRetries(RetryOptions{})
+			tr.MarkRetries(spans.RetryOptions{})
 			tr.PassUpCuts()
 			seen += len(tr.Spans) + tr.Duplicates
 			if len(tr.TopDown()) != len(tr.Spans) {
@@ -417,12 +419,12 @@ func FuzzAdd(f *testing.F) {
 }
 
 // arbitraryRow makes values at and beyond every edge out of eight bytes.
-func arbitraryRow(p []byte) Row {
+func arbitraryRow(p []byte) spans.Row {
 	edge := func(b byte) int64 { return []int64{0, 1, -1, 1<<63 - 1, -1 << 63, 1 << 40, 7, 1e18}[b%8] }
-	r := Row{
-		Hop: int32(p[0] % 2), Outcome: Outcome(p[1]), CutBy: CutBy(p[2]), HasStart: p[3]&1 > 0, HasDuration: p[3]&2 > 0, Retry: p[3]&4 > 0,
+	r := spans.Row{
+		Hop: int32(p[0] % 2), Outcome: spans.Outcome(p[1]), CutBy: spans.CutBy(p[2]), HasStart: p[3]&1 > 0, HasDuration: p[3]&2 > 0, Retry: p[3]&4 > 0,
 		Start: edge(p[4]), Duration: edge(p[4] >> 4), File: int32(edge(p[5])), Line: edge(p[5]),
-		Link: Link{TraceID: TraceID{uint64(p[6] % 3), uint64(p[6] >> 6)}, Span: SpanID(p[7] % 5), Parent: SpanID(p[7] >> 5), Ties: Ties(p[5]), Digest: uint64(p[5])},
+		Link: spans.Link{TraceID: spans.TraceID{Hi: uint64(p[6] % 3), Lo: uint64(p[6] >> 6)}, Span: spans.SpanID(p[7] % 5), Parent: spans.SpanID(p[7] >> 5), Ties: spans.Ties(p[5]), Digest: uint64(p[5])},
 	}
 	if p[0] == 0xff {
 		r.Host = int32(edge(p[1]))

@@ -1,0 +1,128 @@
+package assembly
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// table gives values dense indices.
+type table[K comparable] struct {
+	index map[K]int32
+	list  []K
+}
+
+// add returns the index of k and whether it is new.
+func (t *table[K]) add(k K) (int32, bool) {
+	if i, ok := t.index[k]; ok {
+		return i, false
+	}
+	if t.index == nil {
+		t.index = map[K]int32{}
+	}
+	i := int32(len(t.list))
+	t.index[k] = i
+	t.list = append(t.list, k)
+	return i, true
+}
+
+// renaming says under which index a table's values stand in another table.
+type renaming struct{ hops, hosts, strata, instances []int32 }
+
+// tables are the names that the records of one worker refer to.
+type tables struct {
+	hops                     table[spans.Hop]
+	hosts, strata, instances table[string]
+	renamings                map[*spans.Builder]*renaming // from a batch's tables
+}
+
+// newTables returns tables whose host, stratum and instance 0 are none.
+func newTables() *tables {
+	t := tables{renamings: map[*spans.Builder]*renaming{}}
+	t.hosts.add("")
+	t.strata.add("")
+	t.instances.add("")
+	return &t
+}
+
+// entryBytes is about what an entry of a table costs besides its text.
+const entryBytes = 96
+
+// of returns a batch's renaming after it has been extended by what is new in the
+// batch's tables, which only grow but may come in any order. grown is about how many
+// bytes the names took.
+func (t *tables) of(b *spans.Batch) (r *renaming, grown int64) {
+	r = t.renamings[b.Lineage]
+	if r == nil {
+		r = &renaming{}
+		t.renamings[b.Lineage] = r
+	}
+	size := func(name string) int { return len(name) }
+	grown += extend(&r.hops, &t.hops, b.Hops, func(h spans.Hop) int { return len(h.Name) + len(h.Service) + len(h.Operation) })
+	grown += extend(&r.hosts, &t.hosts, b.Hosts, size)
+	grown += extend(&r.strata, &t.strata, b.Strata, size)
+	grown += extend(&r.instances, &t.instances, b.Instances, size)
+	return r, grown
+}
+
+// extend renames the values of from that known does not yet have.
+func extend[K comparable](known *[]int32, to *table[K], from []K, size func(K) int) (grown int64) {
+	for _, k := range from[min(len(*known), len(from)):] {
+		i, isNew := to.add(k)
+		*known = append(*known, i)
+		grown += 4
+		if isNew {
+			grown += entryBytes + int64(size(k))
+		}
+	}
+	return grown
+}
+
+// apply renames a span's indices.
+func (r *renaming) apply(s *spans.Span) {
+	s.Hop, s.Host, s.Stratum = r.hops[s.Hop], at(r.hosts, s.Host), at(r.strata, s.Stratum)
+	s.Instance = at(r.instances, s.Instance)
+}
+
+// at returns 0, none, where the input knows no names.
+func at(list []int32, i int32) int32 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[i]
+}
+
+// mergeTables joins the workers' tables into one in sorted order, so that it
+// does not depend on who saw what first, and returns a renaming for each.
+func mergeTables(all []*tables) (merged tables, renamings []renaming) {
+	hops := merged.hops.merge(all, func(t *tables) *table[spans.Hop] { return &t.hops }, spans.Hop.Compare)
+	hosts := merged.hosts.merge(all, func(t *tables) *table[string] { return &t.hosts }, cmp.Compare)
+	strata := merged.strata.merge(all, func(t *tables) *table[string] { return &t.strata }, cmp.Compare)
+	instances := merged.instances.merge(all, func(t *tables) *table[string] { return &t.instances }, cmp.Compare)
+	for i := range all {
+		renamings = append(renamings, renaming{hops[i], hosts[i], strata[i], instances[i]})
+	}
+	return merged, renamings
+}
+
+// merge fills the table with the values of others, and returns for each of them where
+// its values stand.
+func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], compare func(a, b K) int) (places [][]int32) {
+	var values []K
+	for _, each := range all {
+		values = append(values, of(each).list...)
+	}
+	slices.SortFunc(values, compare)
+	for _, k := range values {
+		t.add(k)
+	}
+	for _, each := range all {
+		list := make([]int32, len(of(each).list))
+		for i, k := range of(each).list {
+			list[i] = t.index[k]
+		}
+		places = append(places, list)
+	}
+	return places
+}
