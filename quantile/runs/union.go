@@ -74,7 +74,9 @@ func Interleave(cursors ...*Cursor) iter.Seq2[int64, []Share] {
 			for shares = shares[:0]; len(w.heads) > 0 && w.heads[0].value == value; w.advance() {
 				shares = append(shares, Share{w.heads[0].from.(*indexed).index, w.heads[0].count})
 			}
-			slices.SortFunc(shares, func(a, b Share) int { return a.From - b.From })
+			if len(shares) > 1 {
+				slices.SortFunc(shares, func(a, b Share) int { return a.From - b.From })
+			}
 			if !yield(value, shares) {
 				return
 			}
