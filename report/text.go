@@ -16,7 +16,7 @@ const (
 	gap          = "  "
 	rule         = "─"
 	bold, yellow = "\x1b[1m", "\x1b[33m"
-	plain        = "\x1b[0m"
+	reset        = "\x1b[0m"
 )
 
 // fixedWidths makes characters of ambiguous width narrow: by default their
@@ -117,7 +117,7 @@ func (t *textWriter) paint(color, s string) string {
 	if !t.Color || strings.TrimSpace(s) == "" {
 		return s
 	}
-	return color + s + plain
+	return color + s + reset
 }
 
 // draw writes rows with a rule under the head and nothing else.

@@ -77,8 +77,8 @@ func (l *lab) against(peer string, in input) outcome {
 	})
 }
 
-// itself runs quantiles and another way of asking tailscope in turn.
-func (l *lab) itself(command string, workers int, in input) outcome {
+// otherWay runs quantiles and another way of asking tailscope in turn.
+func (l *lab) otherWay(command string, workers int, in input) outcome {
 	return l.onFile(fmt.Sprintf("%s by %d and quantiles", command, workers), in, func(file string) outcome {
 		return l.inTurn(file, trial.Tailscope(l.tailscope, command, file, workers))
 	})

@@ -73,7 +73,7 @@ func duckdb(in input, of func(trial.Usage) float64) measured {
 }
 
 func ratio(command string, workers int, in input) measured {
-	return measured{func(l *lab) outcome { return l.itself(command, workers, in) }, func(o outcome) (float64, string) {
+	return measured{func(l *lab) outcome { return l.otherWay(command, workers, in) }, func(o outcome) (float64, string) {
 		return o.ratio(fmt.Sprintf("`%s -j %d`", command, workers), fmt.Sprintf("`quantiles -j %d`", trial.Workers), trial.Wall)
 	}}
 }

@@ -116,7 +116,7 @@ func (f *paretoFit) boundWithShare(beyond, share, budget float64) float64 {
 	largest := func(s float64) float64 {
 		sums := f.table.at(s)
 		slack := max(0, f.likelihood(sums)-f.max+budget)
-		return excess(r, math.Expm1(s), sums[1]*stretch(slack/k))
+		return excess(r, math.Expm1(s), sums[1]*scaleFactor(slack/k))
 	}
 	y := largest(maximiseFrom(lo, hi, largest))
 	return float64(f.threshold) + y*float64(f.largest)
@@ -143,9 +143,9 @@ func (f *paretoFit) bound(beyond float64) float64 {
 	return bound
 }
 
-// stretch returns w >= 1 with log w + 1/w - 1 = d: how far a scale may be
+// scaleFactor returns w >= 1 with log w + 1/w - 1 = d: how far a scale may be
 // stretched for d of log-likelihood a completed value.
-func stretch(d float64) float64 {
+func scaleFactor(d float64) float64 {
 	x := d + math.Sqrt(2*d) // log w, from above, and the function is convex
 	for range 50 {
 		over, slope := x+math.Expm1(-x)-d, -math.Expm1(-x)

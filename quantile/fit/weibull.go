@@ -99,7 +99,7 @@ func (f *weibullFit) quantile(beyond float64) float64 {
 func (f *weibullFit) bound(beyond float64) float64 {
 	log := func(k float64) float64 {
 		l, logTheta := f.likelihood(k, f.sums.at(k)[0])
-		w := stretch(max(0, l-f.max+halfDeviance) / f.d)
+		w := scaleFactor(max(0, l-f.max+halfDeviance) / f.d)
 		return (logTheta + math.Log(w) + math.Log(-math.Log(beyond))) / k
 	}
 	return f.mean * math.Exp(log(maximise(f.lo, f.hi, flat, log)))

@@ -97,7 +97,7 @@ func (s *Sample) keep(ns int64) {
 // makeRoom doubles pending, from a few values up to maxPending, and empties
 // it from there on: most of many thousand samples stay small.
 func (s *Sample) makeRoom() {
-	if n := len(s.pending); n >= maxPending || n >= tightPending && s.store.tight() {
+	if n := len(s.pending); n >= maxPending || n >= fewPending && s.store.overLimit() {
 		s.flush()
 		return
 	}
