@@ -1,5 +1,7 @@
 package quantile
 
+import "sort"
+
 // tie lets a probability that equals its limit in real numbers, such as
 // 0.5^4 and 1-0.9375, pass in spite of the last digits of floats.
 const tie = 1 + 1e-12
@@ -7,15 +9,7 @@ const tie = 1 + 1e-12
 // firstWhere returns the smallest k in [lo, hi] for which a condition that
 // turns from false to true holds; hi+1 if it never does.
 func firstWhere(lo, hi uint64, holds func(k uint64) bool) uint64 {
-	for end := hi + 1; lo < end; {
-		mid := lo + (end-lo)/2
-		if !holds(mid) {
-			lo = mid + 1
-			continue
-		}
-		end = mid
-	}
-	return lo
+	return lo + uint64(sort.Search(int(hi+1-lo), func(i int) bool { return holds(lo + uint64(i)) }))
 }
 
 // UpperRank returns the rank of the one-sided upper limit of the p-quantile

@@ -15,14 +15,14 @@ func simulated(r *rand.Rand, traces, calls int, correlation float64) (Observed, 
 	d := depend.Dependence{Traces: new(depend.Clusters), Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
 	for range traces {
 		shared := math.Sqrt(correlation) * r.NormFloat64()
-		var steps []depend.LogBucket
+		var buckets []depend.LogBucket
 		for range calls {
 			ns := int64(1e8 * math.Exp(shared+math.Sqrt(1-correlation)*r.NormFloat64()))
 			done.Add(ns)
-			steps = append(steps, depend.LogBucketOf(ns))
+			buckets = append(buckets, depend.LogBucketOf(ns))
 		}
 		if calls > 1 {
-			d.Traces.Add(steps)
+			d.Traces.Add(buckets)
 		}
 	}
 	return Observed{Completed: Union{done}}, d

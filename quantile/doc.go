@@ -22,9 +22,8 @@
 //  8. Effects says how the attempts beyond a quantile hang together, and Widen puts
 //     the limits where so many independent attempts would put them.
 //
-// Its rooms: runs keeps the durations (Sample, Store and Union are names for what
-// stands there), depend sums up how attempts hang together, fit guesses beyond the
-// wall.
+// Package runs keeps the durations (Sample, Store and Union are names for what stands
+// there), depend sums up how attempts hang together, fit guesses beyond the wall.
 //
 // Nothing is sampled and nothing is rounded: floats appear only in ratios,
 // survival curves, bounds and fits. No function panics on data. A Sample belongs to

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile/depend"
-	"github.com/tailscope/tailscope/quantile/runs"
 )
 
 // Effects returns, for each quantile of t and then for the cut share, how the
@@ -83,9 +82,7 @@ func (o Observed) enoughBucket(t Tails) depend.LogBucket {
 	if !few || t.N < enoughBeyond || t.Cut >= enoughBeyond {
 		return depend.CutBucket
 	}
-	last := runs.NewRankQuery(o.Completed, []uint64{t.N - enoughBeyond + 1})
-	runs.Answer(last)
-	return depend.LogBucketOf(last.Values[0])
+	return depend.LogBucketOf(o.Completed.At(t.N - enoughBeyond + 1)[0])
 }
 
 // capped returns the bucket that tells the same attempts apart: from top on all are
@@ -124,37 +121,16 @@ func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 // rank ceil(k n/n_eff), a lower one that at floor((k-1) n/n_eff) + 1: without an
 // effect both are k.
 func (o Observed) Widen(t *Tails, effects []depend.Dependent, confidence P) {
-	order := o.lowerBounded(*t)
+	order := o.ordering(*t)
 	for i := range t.Tails {
 		q := &t.Tails[i]
-		q.Effect = effects[i].Effect
-		if q.Effect.Counts() {
-			q.widen(*t, order, confidence)
+		if q.Effect = effects[i].Effect; q.Effect.Counts() {
+			q.Effective = q.Effect.Size(q.N)
+			order.limits(q, confidence)
 		}
 	}
-	if len(order.ranks) > 0 {
-		order.read()
-	}
-}
-
-func (q *Tail) widen(t Tails, order *lowerBounded, confidence P) {
-	q.Effective = q.Effect.Size(q.N)
-	q.LowerRank, q.UpperRank = LowerRank(q.Effective, q.P, confidence), UpperRank(q.Effective, q.P, confidence)
-	q.Lower, q.Upper = nil, nil
-	if q.Status == NoValue {
-		return
-	}
-	n := Sum{Lo: q.N}
-	if q.LowerRank > 0 {
-		q.Lower = new(int64)
-		order.ask(n.After(q.LowerRank-1, q.Effective).Lo, q.Lower)
-	}
-	if q.UpperRank > q.Effective {
-		return
-	}
-	if rank := n.Portion(q.UpperRank, q.Effective).Lo; rank <= t.Below {
-		q.Upper = new(int64)
-		order.ask(rank, q.Upper)
+	if len(order.questions) > 0 {
+		order.read(o.known())
 	}
 }
 

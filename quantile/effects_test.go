@@ -54,16 +54,16 @@ func TestEffectIsThatOfTheStepNextToTheQuantile(t *testing.T) {
 	// 100 traces of ten calls: in ten of them all are slow, so beyond p90 lie whole
 	// traces. Beyond p50 lies every second call of each.
 	for trace := range 100 {
-		var steps []depend.LogBucket
+		var buckets []depend.LogBucket
 		for call := range 10 {
 			ns := int64(1e6 + call%2*1e6)
 			if trace%10 == 0 {
 				ns = 50e6
 			}
 			done.Add(ns)
-			steps = append(steps, depend.LogBucketOf(ns))
+			buckets = append(buckets, depend.LogBucketOf(ns))
 		}
-		d.Traces.Add(steps)
+		d.Traces.Add(buckets)
 	}
 	o := Observed{Completed: Union{done}}
 	tails := o.Tails([]P{MustP("0.5"), MustP("0.9")}, ninetyFive)
@@ -84,16 +84,16 @@ func TestEffectOfAHiddenQuantileIsThatOfTheCuts(t *testing.T) {
 	done, cuts := new(Sample), new(Sample)
 	d := depend.Dependence{Traces: new(depend.Clusters), Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
 	for trace := range 100 {
-		steps := []depend.LogBucket{depend.LogBucketOf(1e6), depend.LogBucketOf(1e6)}
+		buckets := []depend.LogBucket{depend.LogBucketOf(1e6), depend.LogBucketOf(1e6)}
 		done.AddN(1e6, 2)
 		if trace%5 == 0 {
-			steps = append(steps, depend.CutBucket, depend.CutBucket, depend.CutBucket, depend.CutBucket)
+			buckets = append(buckets, depend.CutBucket, depend.CutBucket, depend.CutBucket, depend.CutBucket)
 			cuts.AddN(9e6, 4)
 		} else {
-			steps = append(steps, depend.LogBucketOf(2e6), depend.LogBucketOf(2e6), depend.LogBucketOf(2e6), depend.LogBucketOf(2e6))
+			buckets = append(buckets, depend.LogBucketOf(2e6), depend.LogBucketOf(2e6), depend.LogBucketOf(2e6), depend.LogBucketOf(2e6))
 			done.AddN(2e6, 4)
 		}
-		d.Traces.Add(steps)
+		d.Traces.Add(buckets)
 	}
 	o := Observed{Completed: Union{done}, CutAt: Union{cuts}}
 	effects, cut := o.Effects(o.Tails([]P{MustP("0.95")}, ninetyFive), d)
@@ -107,21 +107,21 @@ func TestEffectOfFewCuts(t *testing.T) {
 	done, cuts := new(Sample), new(Sample)
 	d := depend.Dependence{Traces: new(depend.Clusters), Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
 	for trace := range 100 {
-		steps := make([]depend.LogBucket, 0, 10)
+		buckets := make([]depend.LogBucket, 0, 10)
 		for call := range 10 {
 			switch {
 			case trace < 3 && call == 0:
 				cuts.Add(9e6)
-				steps = append(steps, depend.CutBucket)
+				buckets = append(buckets, depend.CutBucket)
 			case trace < 3:
 				done.Add(8e6)
-				steps = append(steps, depend.LogBucketOf(8e6))
+				buckets = append(buckets, depend.LogBucketOf(8e6))
 			default:
 				done.Add(1e6)
-				steps = append(steps, depend.LogBucketOf(1e6))
+				buckets = append(buckets, depend.LogBucketOf(1e6))
 			}
 		}
-		d.Traces.Add(steps)
+		d.Traces.Add(buckets)
 	}
 	o := Observed{Completed: Union{done}, CutAt: Union{cuts}}
 	tails := o.Tails([]P{MustP("0.5"), MustP("0.999")}, ninetyFive)
@@ -138,13 +138,13 @@ func TestTooFewTracesCountAsOneAttemptEach(t *testing.T) {
 	var traces depend.Clusters
 	done := new(Sample)
 	for range 4 {
-		var steps []depend.LogBucket
+		var buckets []depend.LogBucket
 		for i := range 50 {
 			ns := int64(1+i) * 1e6
 			done.Add(ns)
-			steps = append(steps, depend.LogBucketOf(ns))
+			buckets = append(buckets, depend.LogBucketOf(ns))
 		}
-		traces.Add(steps)
+		traces.Add(buckets)
 	}
 	o := Observed{Completed: Union{done}}
 	p95 := []P{MustP("0.95")}

@@ -2,7 +2,6 @@ package quantile
 
 import (
 	"iter"
-	"math"
 
 	"github.com/tailscope/tailscope/quantile/runs"
 )
@@ -26,9 +25,21 @@ type KMStep struct {
 // depend on the number of values. Source: Kaplan and Meier, JASA 53 (1958).
 func KMBeyond(completed, cut Union, threshold int64) iter.Seq[KMStep] {
 	return func(yield func(KMStep) bool) {
-		c := newCurve(completed, cut, threshold)
-		for c.step() {
-			if !yield(c.now) {
+		done, cuts := completed.Cursor(), cut.Cursor()
+		below := done.UpTo(threshold) + cuts.UpTo(threshold)
+		s := survivalOf(completed.N() + cut.N() - below)
+		for t, shares := range runs.Interleave(&done, &cuts) {
+			step := KMStep{Time: t}
+			if first := shares[0]; first.From == 0 {
+				step.Completed = first.Count
+				s.complete(first.Count)
+			}
+			step.Survival = s.after(0)
+			if last := shares[len(shares)-1]; last.From == 1 {
+				step.Cut = last.Count
+				s.cut(last.Count)
+			}
+			if !yield(step) {
 				return
 			}
 		}
@@ -47,88 +58,19 @@ func survivalOf(n uint64) survival { return survival{atRisk: n, base: n, last: 1
 
 // after returns S once n more have completed. It falls, or stays, with each.
 func (s survival) after(n uint64) float64 {
+	if s.base == 0 {
+		return s.last
+	}
 	return s.last * (float64(s.atRisk-n) / float64(s.base))
 }
+
+func (s *survival) complete(n uint64) { s.atRisk -= n }
 
 // cut takes n cut attempts out.
 func (s *survival) cut(n uint64) {
 	s.last = s.after(0)
 	s.atRisk -= n
 	s.base = s.atRisk
-}
-
-// curve is a Kaplan-Meier estimate on its way through time.
-type curve struct {
-	survival  // after now
-	total     uint64
-	completed stream
-	cuts      stream
-	now       KMStep
-}
-
-// stream is a cursor with its next value in view.
-type stream struct {
-	value  int64
-	count  uint64
-	more   bool
-	cursor runs.Cursor
-}
-
-// newStream begins behind the values up to a limit, of which it returns the
-// number.
-func newStream(u Union, behind int64) (s stream, passed uint64) {
-	s.cursor = u.Cursor()
-	passed = s.cursor.UpTo(behind)
-	s.advance()
-	return s, passed
-}
-
-func (s *stream) advance() { s.value, s.count, s.more = s.cursor.Next() }
-
-// take returns the count at time t and moves past it.
-func (s *stream) take(t int64) uint64 {
-	if !s.more || s.value != t {
-		return 0
-	}
-	n := s.count
-	s.advance()
-	return n
-}
-
-// newCurve is the curve of the attempts that lie above a threshold, given that they
-// do.
-func newCurve(completed, cut Union, threshold int64) *curve {
-	done, doneBelow := newStream(completed, threshold)
-	cuts, cutBelow := newStream(cut, threshold)
-	n := completed.N() + cut.N() - doneBelow - cutBelow
-	return &curve{survival: survivalOf(n), total: n, completed: done, cuts: cuts, now: KMStep{Survival: 1}}
-}
-
-// peek returns the next time.
-func (c *curve) peek() (t int64, ok bool) {
-	t = math.MaxInt64
-	if c.completed.more {
-		t = c.completed.value
-	}
-	if c.cuts.more {
-		t = min(t, c.cuts.value)
-	}
-	return t, c.completed.more || c.cuts.more
-}
-
-// step moves to the next time and fills now.
-func (c *curve) step() bool {
-	t, ok := c.peek()
-	if !ok {
-		return false
-	}
-	d, k := c.completed.take(t), c.cuts.take(t)
-	c.now = KMStep{Time: t, Completed: d, Cut: k, Survival: c.after(d)}
-	c.atRisk -= d
-	if k > 0 {
-		c.cut(k)
-	}
-	return true
 }
 
 // kmRanksFrom returns the ranks, among n completed values, at which the curve has
@@ -139,19 +81,14 @@ func kmRanksFrom(below uint64, completed runs.Cursor, n uint64, cut Union, ps []
 	total := n + cut.N()
 	f := &fall{survival: survivalOf(total), total: total, ps: ps, ranks: make([]uint64, len(ps)), missing: len(ps)}
 	f.complete(below)
-	if total > n {
-		f.throughCuts(completed, cut.Cursor())
-	}
-	f.complete(n - f.done)
-	return f.ranks
-}
-
-func (f *fall) throughCuts(completed, cuts runs.Cursor) {
+	cuts := cut.Cursor()
 	for t, k, ok := cuts.Next(); ok && f.missing > 0; t, k, ok = cuts.Next() {
 		f.complete(completed.UpTo(t))
 		f.cut(k)
 		f.wasCut = true
 	}
+	f.complete(n - f.done)
+	return f.ranks
 }
 
 // fall is a Kaplan-Meier curve on its way down, from cut to cut.
@@ -177,7 +114,7 @@ func (f *fall) complete(n uint64) {
 		}
 	}
 	f.done += n
-	f.atRisk -= n
+	f.survival.complete(n)
 }
 
 // reached reports whether S <= 1-p after k more completions. Before the first

@@ -57,14 +57,7 @@ func badP(s, fault string) error {
 	return fmt.Errorf("probability %q %s: write a decimal from 0 to 1 with at most %d digits, such as 0.95", s, fault, maxDecimals)
 }
 
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // MustP is ParseP for constants of the program and for tests; it panics on a
 // text that ParseP refuses.

@@ -1,5 +1,7 @@
 package quantile
 
+import "github.com/tailscope/tailscope/quantile/runs"
+
 // Stratum is one group of attempts within which cuts do not depend on
 // slowness, such as the calls of one caller with its own timeout.
 type Stratum struct {
@@ -9,12 +11,13 @@ type Stratum struct {
 // strata is the pooled curve S(t) = sum of w_j S_j(t), w_j = n_j/n, on its
 // way through time.
 type strata struct {
-	curves    []*curve
-	total     uint64
-	done      uint64 // completions up to now
-	cutNow    uint64 // cuts at now
-	cutBefore uint64 // cuts before now
-	stopped   bool   // some curve is not identified after now
+	curves  []survival
+	cursors []*runs.Cursor // of each curve's completed values and of its cuts
+	sizes   []uint64       // of the curves
+	total   uint64
+	done    uint64 // completions up to now
+	wasCut  bool   // before now
+	stopped bool   // some curve is not identified after now
 }
 
 // StratifiedKMQuantile returns inf{t: S(t) <= 1-p} in nanoseconds for the
@@ -25,61 +28,55 @@ type strata struct {
 func StratifiedKMQuantile(groups []Stratum, p P) (value int64, ok bool) {
 	var s strata
 	for _, g := range groups {
-		c := newCurve(g.Completed, g.Cut, -1)
-		if c.total > 0 {
-			s.curves = append(s.curves, c)
-			s.total += c.total
-		}
+		s.add(g)
 	}
-	for !s.stopped {
-		t, more := s.peek()
-		if !more {
-			return 0, false
-		}
-		if s.step(t) && s.reached(p) {
+	for t, shares := range runs.Interleave(s.cursors...) {
+		fell, cut := s.step(shares)
+		if fell && s.reached(p) {
 			return t, true
 		}
+		if s.stopped {
+			break
+		}
+		s.wasCut = s.wasCut || cut
 	}
 	return 0, false
 }
 
-// peek returns the next time of any curve.
-func (s *strata) peek() (t int64, ok bool) {
-	for _, c := range s.curves {
-		if next, more := c.peek(); more && (!ok || next < t) {
-			t, ok = next, true
-		}
-	}
-	return t, ok
+func (s *strata) add(g Stratum) {
+	n := g.Completed.N() + g.Cut.N()
+	done, cuts := g.Completed.Cursor(), g.Cut.Cursor()
+	s.cursors = append(s.cursors, &done, &cuts)
+	s.curves, s.sizes = append(s.curves, survivalOf(n)), append(s.sizes, n)
+	s.total += n
 }
 
-// step moves every curve that has something at time t; fell reports a
-// completion among them.
-func (s *strata) step(t int64) (fell bool) {
-	s.cutBefore += s.cutNow
-	s.cutNow = 0
-	for _, c := range s.curves {
-		if next, more := c.peek(); !more || next != t {
+// step enters what has completed and what was cut at one time, and reports whether
+// anything was.
+func (s *strata) step(shares []runs.Share) (fell, cut bool) {
+	for _, one := range shares {
+		c := &s.curves[one.From/2]
+		if one.From%2 == 0 {
+			c.complete(one.Count)
+			s.done += one.Count
+			fell = true
 			continue
 		}
-		c.step()
-		s.done += c.now.Completed
-		s.cutNow += c.now.Cut
-		fell = fell || c.now.Completed > 0
-		_, more := c.peek()
-		s.stopped = s.stopped || !more && c.now.Survival > 0
+		c.cut(one.Count)
+		cut = true
+		s.stopped = s.stopped || c.atRisk == 0 && c.last > 0
 	}
-	return fell
+	return fell, cut
 }
 
-// reached is curve.reached for the pooled curve.
+// reached is fall.reached for the pooled curve.
 func (s *strata) reached(p P) bool {
-	if s.cutBefore == 0 {
+	if !s.wasCut {
 		return s.done >= p.Rank(s.total)
 	}
 	sum := 0.0
-	for _, c := range s.curves {
-		sum += float64(c.total) / float64(s.total) * c.now.Survival
+	for i, c := range s.curves {
+		sum += float64(s.sizes[i]) / float64(s.total) * c.after(0)
 	}
 	return sum <= p.Beyond()*reachedTolerance
 }

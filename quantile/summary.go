@@ -5,6 +5,17 @@ import (
 	"github.com/tailscope/tailscope/quantile/runs"
 )
 
+// What holds durations, and sums of them: see package runs.
+type (
+	Sample = runs.Sample
+	Store  = runs.Store
+	Union  = runs.Union
+	Sum    = runs.Sum
+)
+
+// NewStore is runs.NewStore.
+func NewStore(limit int64, dir string) *Store { return runs.NewStore(limit, dir) }
+
 // Summary describes a sample; durations are in nanoseconds. All fields are
 // zero when N is 0.
 type Summary struct {

@@ -97,20 +97,16 @@ type Tails struct {
 func (o Observed) Tails(ps []P, confidence P) Tails {
 	t, rest := o.shared()
 	t.Tails = make([]Tail, len(ps))
-	order := o.lowerBounded(t)
+	order := o.ordering(t)
 	for i, p := range ps {
-		t.Tails[i] = Tail{
-			P: p, N: t.N, Rank: p.Rank(t.N),
-			LowerRank: LowerRank(t.N, p, confidence),
-			UpperRank: UpperRank(t.N, p, confidence),
-			IsMaximum: p.beyondLessThanOne(t.N),
-		}
-		o.judge(&t.Tails[i], t, order)
+		t.Tails[i] = Tail{P: p, N: t.N, IsMaximum: p.beyondLessThanOne(t.N)}
+		order.judge(&t.Tails[i], confidence)
 	}
 	ranks := kmRanksFrom(t.Below, rest, o.Completed.N(), o.Cuts(), ps)
 	km := runs.NewRankQuery(o.Completed, ranks)
-	order.read(km)
+	order.read(o.known(), km)
 	for i, rank := range ranks {
+		t.Tails[i].Rank = ps[i].Rank(t.N)
 		if rank > 0 {
 			t.Tails[i].KM = &km.Values[i]
 		}
@@ -123,6 +119,9 @@ func (o Observed) Cuts() Union {
 	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
 }
 
+// known are the values that are no lower bounds, but for timeouts.
+func (o Observed) known() Union { return append(append(Union(nil), o.Completed...), o.CutAt...) }
+
 // shared fills everything but the quantiles. The rest are the completed values
 // beyond the first cut.
 func (o Observed) shared() (t Tails, rest runs.Cursor) {
@@ -130,10 +129,8 @@ func (o Observed) shared() (t Tails, rest runs.Cursor) {
 	t.Cut = cuts.N()
 	t.N = t.Cut + o.Completed.N()
 	if t.Cut > 0 {
-		ends := runs.NewRankQuery(cuts, []uint64{1, t.Cut})
-		runs.Answer(ends)
-		first, last := ends.Values[0], ends.Values[1]
-		t.FirstCut, t.CutMin, t.CutMax = new(first), new(first), new(last)
+		ends := cuts.At(1, t.Cut)
+		t.FirstCut, t.CutMin, t.CutMax = &ends[0], &ends[0], &ends[1]
 	}
 	rest = o.Completed.Cursor()
 	if t.Below = rest.UpTo(limit(t.FirstCut)); t.Below > 0 {
@@ -148,70 +145,4 @@ func limit(firstCut *int64) int64 {
 		return math.MaxInt64
 	}
 	return *firstCut
-}
-
-// judge sets the status and asks order for the values that go with it.
-func (o Observed) judge(q *Tail, t Tails, order *lowerBounded) {
-	if t.N == 0 || t.Cut == t.N && o.CutAt.N() == 0 {
-		return
-	}
-	q.Status = AtLeast
-	if q.Rank <= t.Below {
-		q.Status = Exact
-	}
-	order.ask(q.Rank, &q.Value)
-	if q.LowerRank > 0 {
-		q.Lower = new(int64)
-		order.ask(q.LowerRank, q.Lower)
-	}
-	if q.UpperRank <= t.Below {
-		q.Upper = new(int64)
-		order.ask(q.UpperRank, q.Upper)
-	}
-}
-
-// lowerBounded is the ordering in which every attempt stands at what is
-// proved of it: the completed values up to the first cut, then the cuts with
-// unknown timeout, all at the largest of those, then everything else.
-type lowerBounded struct {
-	known  Union  // completed values and cuts with a known timeout
-	below  uint64 // completed values before the unknown cuts
-	unseen uint64 // cuts with unknown timeout
-	floor  int64  // where those stand
-
-	ranks []uint64 // in known
-	into  []*int64
-}
-
-func (o Observed) lowerBounded(t Tails) *lowerBounded {
-	l := &lowerBounded{
-		known: append(append(Union(nil), o.Completed...), o.CutAt...),
-		below: t.Below, unseen: o.CutSeen.N(),
-	}
-	if t.SlowestBelow != nil {
-		l.floor = *t.SlowestBelow
-	}
-	return l
-}
-
-// ask has read put the value at rank into to.
-func (l *lowerBounded) ask(rank uint64, to *int64) {
-	switch {
-	case rank <= l.below:
-	case rank <= l.below+l.unseen:
-		*to = l.floor
-		return
-	default:
-		rank -= l.unseen
-	}
-	l.ranks, l.into = append(l.ranks, rank), append(l.into, to)
-}
-
-// read answers all questions, and other queries with them in the same walk.
-func (l *lowerBounded) read(with ...*runs.RankQuery) {
-	own := runs.NewRankQuery(l.known, l.ranks)
-	runs.Answer(append(with, own)...)
-	for i, to := range l.into {
-		*to = own.Values[i]
-	}
 }

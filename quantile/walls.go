@@ -1,6 +1,6 @@
 package quantile
 
-import "iter"
+import "slices"
 
 const (
 	wallGap        = 1_000_000 // nanoseconds between neighbours that always belong together
@@ -22,40 +22,22 @@ type Wall struct {
 // that are more scattered come from deadlines passed down by callers and make
 // no wall, and nor do cuts at 0. The walls ascend.
 func InferWalls(completed, ownCuts Union) []Wall {
-	var walls []Wall
-	done := completed.Cursor()
-	for group := range clusters(ownCuts) {
-		if !group.isWall() {
-			continue
+	var groups []Wall // of cuts that lie together
+	for v, n := range ownCuts.All() {
+		if last := len(groups) - 1; last < 0 || Apart(groups[last].SlowestCut, v) {
+			groups = append(groups, Wall{To: v})
 		}
-		done.UpTo(group.To)
-		group.From = done.Largest()
-		walls = append(walls, group)
+		group := &groups[len(groups)-1]
+		group.SlowestCut = v
+		group.Count += n
+	}
+	walls := slices.DeleteFunc(groups, func(w Wall) bool { return !w.isWall() })
+	done := completed.Cursor()
+	for i := range walls {
+		done.UpTo(walls[i].To)
+		walls[i].From = done.Largest()
 	}
 	return walls
-}
-
-// clusters yields the groups of cuts that lie together, without From.
-func clusters(cuts Union) iter.Seq[Wall] {
-	return func(yield func(Wall) bool) {
-		var group Wall
-		for v, n := range cuts.All() {
-			if group.Count > 0 && Apart(group.SlowestCut, v) {
-				if !yield(group) {
-					return
-				}
-				group = Wall{}
-			}
-			if group.Count == 0 {
-				group.To = v
-			}
-			group.SlowestCut = v
-			group.Count += n
-		}
-		if group.Count > 0 {
-			yield(group)
-		}
-	}
 }
 
 // Apart reports whether v is farther above a neighbour than cuts of one wall lie.

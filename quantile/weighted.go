@@ -1,8 +1,8 @@
 package quantile
 
 import (
-	"cmp"
-	"slices"
+	"math"
+	"math/big"
 
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/quantile/runs"
@@ -52,72 +52,40 @@ func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dep
 	t := WeightedTails{Tails: l.tails, Effective: l.effective, CutUpper: 1}
 	l.shares(&t, confidence, cut.Effect.Size(l.effective))
 	t.Tails.Tails = make([]Tail, len(ps))
-	last := new(reading)
-	l.ask(l.total, last)
-	readings := make([]asked, len(ps))
+	var last int64
+	l.ask(l.total, &last, new(uint64))
 	for i, p := range ps {
-		size := effects[i].Effect.Size(l.effective)
-		t.Tails.Tails[i] = Tail{
-			P: p, N: t.N, Effective: size, Effect: effects[i].Effect,
-			LowerRank: LowerRank(size, p, confidence),
-			UpperRank: UpperRank(size, p, confidence),
-		}
-		readings[i] = l.judge(&t.Tails.Tails[i])
+		t.Tails.Tails[i] = Tail{P: p, N: t.N, Effective: effects[i].Effect.Size(l.effective), Effect: effects[i].Effect}
+		l.judge(&t.Tails.Tails[i], confidence)
 	}
-	l.read()
-	for i := range readings {
-		readings[i].fill(&t.Tails.Tails[i], last.value)
+	l.readByWeight(l.known, l.units)
+	for i := range t.Tails.Tails {
+		q := &t.Tails.Tails[i]
+		q.IsMaximum = q.Status != NoValue && q.P.beyondLessThanOne(q.Effective) && q.Value == last
 	}
 	return t
 }
 
-// weighing is the lower-bounded ordering by weight: the completed values up to
-// the first cut, then the cuts with unknown timeout, all at the largest of
-// those, then everything else.
+// weighing is the ordering of attempts by weight.
 type weighing struct {
-	classes     []Class
-	units       []int64 // of the classes
-	tails       Tails   // counts and extremes
-	effective   uint64
-	unseenCount uint64
-	answerable  bool
-
-	total, cut    Sum // weights
-	below, unseen Sum
-	floor         int64
-	questions     []question // in the known values
+	ordering
+	units     []int64        // of the classes
+	known     []*runs.Cursor // of their known values
+	effective uint64
+	cut       Sum // weight
 }
-
-// question asks for the value where the cumulative weight of the known values
-// reaches target.
-type question struct {
-	target Sum
-	skip   uint64 // attempts that stand before it and are not among the known
-	into   *reading
-}
-
-// reading is a value and how many attempts stand before it.
-type reading struct {
-	value  int64
-	before uint64
-}
-
-// asked is what is read for one quantile; nil where there is no such value.
-type asked struct{ value, lower, upper *reading }
 
 func newWeighing(classes []Class) *weighing {
-	all := combined(classes)
-	tails, _ := all.shared()
-	l := &weighing{classes: classes, tails: tails, unseenCount: all.CutSeen.N()}
-	l.answerable = l.tails.N > 0 && (l.tails.Cut < l.tails.N || all.CutAt.N() > 0)
-	if l.tails.SlowestBelow != nil {
-		l.floor = *l.tails.SlowestBelow
-	}
+	var all Observed
 	weights, counts := make([]float64, len(classes)), make([]uint64, len(classes))
 	for i, c := range classes {
+		all.Completed = append(all.Completed, c.Completed...)
+		all.CutAt = append(all.CutAt, c.CutAt...)
+		all.CutSeen = append(all.CutSeen, c.CutSeen...)
 		weights[i], counts[i] = c.Weight, c.Completed.N()+c.Cuts().N()
 	}
-	l.units = unitsOf(weights)
+	tails, _ := all.shared()
+	l := &weighing{ordering: all.counted(tails), units: unitsOf(weights)}
 	l.effective = effective(l.units, counts)
 	for i, c := range classes {
 		l.weigh(c.Observed, l.units[i])
@@ -125,19 +93,10 @@ func newWeighing(classes []Class) *weighing {
 	return l
 }
 
-// combined is the attempts of all classes without their weights.
-func combined(classes []Class) Observed {
-	var all Observed
-	for _, c := range classes {
-		all.Completed = append(all.Completed, c.Completed...)
-		all.CutAt = append(all.CutAt, c.CutAt...)
-		all.CutSeen = append(all.CutSeen, c.CutSeen...)
-	}
-	return all
-}
-
 // weigh adds the weights of one class.
 func (l *weighing) weigh(o Observed, unit int64) {
+	known := o.known().Cursor()
+	l.known = append(l.known, &known)
 	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
 	l.cut.Add(unit, o.Cuts().N())
 	l.unseen.Add(unit, o.CutSeen.N())
@@ -157,93 +116,40 @@ func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
 	t.Certifiable = HighestCertifiable(beyond, size, confidence)
 }
 
-// judge sets the status and asks for the values that go with it.
-func (l *weighing) judge(q *Tail) asked {
-	if !l.answerable {
-		return asked{}
+// unitBits is the size of the largest weight in units: with counts below 2^63
+// every sum of weights stays below 2^126.
+const unitBits = 62
+
+// unitsOf turns weights, which are above 0 and finite, into integers in the same
+// ratio, so that sums of them depend on no order and compare exactly. A weight
+// below 2^-62 of the largest counts as that; whole weights, and all others whose
+// digits span 62 bits, lose nothing.
+func unitsOf(weights []float64) []int64 {
+	largest := 0.0
+	for _, w := range weights {
+		largest = max(largest, w)
 	}
-	target := l.total.Portion(q.P.Fraction())
-	q.Status = AtLeast
-	if target.AtMost(l.below) {
-		q.Status = Exact
+	_, exponent := math.Frexp(largest)
+	units := make([]int64, len(weights))
+	for i, w := range weights {
+		units[i] = max(1, int64(math.RoundToEven(math.Ldexp(w, unitBits-exponent))))
 	}
-	a := asked{value: l.ask(target, new(reading))}
-	if q.LowerRank > 0 {
-		a.lower = l.ask(l.total.After(q.LowerRank-1, q.Effective), new(reading))
-	}
-	if q.UpperRank > q.Effective {
-		return a
-	}
-	if at := l.total.Portion(q.UpperRank, q.Effective); at.AtMost(l.below) {
-		a.upper = l.ask(at, new(reading))
-	}
-	return a
+	return units
 }
 
-// ask has read fill in the value at which the cumulative weight reaches target.
-func (l *weighing) ask(target Sum, into *reading) *reading {
-	q := question{target: target, into: into}
-	beyond := l.below.Plus(l.unseen)
-	switch {
-	case target.AtMost(l.below):
-	case target.AtMost(beyond):
-		*into = reading{l.floor, l.tails.Below}
-		return into
-	default:
-		q.target, q.skip = target.Minus(l.unseen), l.unseenCount
+// effective returns n_eff = (sum of w)^2 / sum of w^2 rounded down, of counts[i]
+// values of weight units[i]: so many equal ones know as much. Source: Kish,
+// Survey Sampling (1965), 11.7.
+func effective(units []int64, counts []uint64) uint64 {
+	sum, squares := new(big.Int), new(big.Int)
+	for i, u := range units {
+		w, all := big.NewInt(u), new(big.Int).SetUint64(counts[i])
+		all.Mul(all, w)
+		sum.Add(sum, all)
+		squares.Add(squares, all.Mul(all, w))
 	}
-	l.questions = append(l.questions, q)
-	return into
-}
-
-// fill enters what was read; last is the largest value of the ordering.
-func (a asked) fill(q *Tail, last int64) {
-	if a.value == nil {
-		return
+	if squares.Sign() == 0 {
+		return 0
 	}
-	q.Value, q.Rank = a.value.value, a.value.before+1
-	q.IsMaximum = q.P.beyondLessThanOne(q.Effective) && q.Value == last
-	if a.lower != nil {
-		q.Lower = &a.lower.value
-	}
-	if a.upper != nil {
-		q.Upper = &a.upper.value
-	}
-}
-
-// read answers all questions in one walk over the known values, which ends at
-// the largest target.
-func (l *weighing) read() {
-	slices.SortStableFunc(l.questions, func(a, b question) int {
-		return cmp.Or(cmp.Compare(a.target.Hi, b.target.Hi), cmp.Compare(a.target.Lo, b.target.Lo))
-	})
-	var before, count uint64 // attempts below value, and up to it
-	var reached Sum
-	value := int64(-1)
-	runs.Interleave(l.known(), func(v int64, n uint64, class int) bool {
-		if v != value {
-			value, before = v, count
-		}
-		count += n
-		reached.Add(l.units[class], n)
-		l.answer(reached, reading{value, before})
-		return len(l.questions) > 0
-	})
-}
-
-// answer gives the reading to all questions that have been reached.
-func (l *weighing) answer(reached Sum, r reading) {
-	for len(l.questions) > 0 && l.questions[0].target.AtMost(reached) {
-		q := l.questions[0]
-		*q.into = reading{r.value, r.before + q.skip}
-		l.questions = l.questions[1:]
-	}
-}
-
-// known are the known values of each class.
-func (l *weighing) known() (values []Union) {
-	for _, c := range l.classes {
-		values = append(values, append(append(Union(nil), c.Completed...), c.CutAt...))
-	}
-	return values
+	return sum.Mul(sum, sum).Div(sum, squares).Uint64()
 }

@@ -8,6 +8,6 @@ var (
 )
 
 const (
-	Bold, Yellow, Plain = bold, yellow, plain
+	Bold, Yellow, Plain = bold, yellow, reset
 	LongestName         = longestName
 )

@@ -110,7 +110,7 @@ func TestRoundingOfBounds(t *testing.T) {
 
 func TestFootnotesSayTheRestOnce(t *testing.T) {
 	rest := " (5 %; of 200); wall between 2 s and 5 s; a canary with a raised timeout needs 59 first attempts"
-	var notes footnotes
+	notes := footnotes{number: map[string]int{}}
 	for _, text := range []string{"p90 is cut" + rest, "short; one", "p95 is cut" + rest, "other; one", "p90 is cut" + rest} {
 		notes.cite(text)
 	}

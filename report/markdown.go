@@ -35,7 +35,15 @@ func markdownLines(b *bytes.Buffer, prefix string, lines []string) {
 }
 
 func markdownTable(b *bytes.Buffer, t grid) {
-	markdownHead(b, t.columns)
+	heads, rules := make([]string, len(t.columns)), make([]string, len(t.columns))
+	for i, c := range t.columns {
+		heads[i], rules[i] = markdown(c.Head), ":---"
+		if c.right() {
+			rules[i] = "---:"
+		}
+	}
+	markdownRow(b, heads)
+	markdownRow(b, rules)
 	for _, row := range t.rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
@@ -44,20 +52,6 @@ func markdownTable(b *bytes.Buffer, t grid) {
 		markdownRow(b, cells)
 	}
 	b.WriteByte('\n')
-}
-
-func markdownHead(b *bytes.Buffer, columns []Head) {
-	var heads, rules []string
-	for _, c := range columns {
-		heads = append(heads, markdown(c.Head))
-		if c.right() {
-			rules = append(rules, "---:")
-		} else {
-			rules = append(rules, ":---")
-		}
-	}
-	markdownRow(b, heads)
-	markdownRow(b, rules)
 }
 
 func markdownRow(b *bytes.Buffer, cells []string) {

@@ -30,7 +30,7 @@ type cell struct {
 }
 
 func newPage(r *Report) *page {
-	p := new(page)
+	p := &page{notes: footnotes{number: map[string]int{}}}
 	for _, s := range r.Sections {
 		p.intro = append(p.intro, s.Lines...)
 		p.warnings = append(p.warnings, s.Warnings...)
@@ -114,9 +114,6 @@ type footnotes struct {
 func (f *footnotes) cite(text string) int {
 	if n, ok := f.number[text]; ok {
 		return n
-	}
-	if f.number == nil {
-		f.number = map[string]int{}
 	}
 	f.texts = append(f.texts, text)
 	f.number[text] = len(f.texts)

@@ -55,35 +55,24 @@ func (s Scale) step() int64 {
 }
 
 // Nearest rounds half up: for values that are known.
-func (s Scale) Nearest(ns int64) string {
-	steps, rest := floorDiv(ns, s.step())
-	if rest >= s.step()-rest {
-		steps++
-	}
-	return s.format(steps)
-}
+func (s Scale) Nearest(ns int64) string { return s.rounded(ns, s.step()-s.step()/2) }
 
 // Down rounds down: a lower bound must never grow.
-func (s Scale) Down(ns int64) string {
-	steps, _ := floorDiv(ns, s.step())
-	return s.format(steps)
-}
+func (s Scale) Down(ns int64) string { return s.rounded(ns, s.step()) }
 
 // Up rounds up: an upper bound must never shrink.
-func (s Scale) Up(ns int64) string {
-	steps, rest := floorDiv(ns, s.step())
-	if rest > 0 {
+func (s Scale) Up(ns int64) string { return s.rounded(ns, 1) }
+
+// rounded rounds up where so many ns or more are left over, else down.
+func (s Scale) rounded(ns, upFrom int64) string {
+	steps, rest := ns/s.step(), ns%s.step()
+	if rest < 0 {
+		steps, rest = steps-1, rest+s.step()
+	}
+	if rest >= upFrom {
 		steps++
 	}
 	return s.format(steps)
-}
-
-func floorDiv(a, b int64) (quotient, rest int64) {
-	quotient, rest = a/b, a%b
-	if rest < 0 {
-		quotient, rest = quotient-1, rest+b
-	}
-	return quotient, rest
 }
 
 func (s Scale) format(steps int64) string {

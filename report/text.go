@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -17,7 +16,7 @@ const (
 	gap          = "  "
 	rule         = "─"
 	bold, yellow = "\x1b[1m", "\x1b[33m"
-	plain        = "\x1b[0m"
+	reset        = "\x1b[0m"
 )
 
 // fixedWidths makes characters of ambiguous width narrow: by default their
@@ -63,11 +62,11 @@ func (t *textWriter) section(s *grid) {
 
 // grids draws a table, in parts where it is too wide.
 func (t *textWriter) grids(s *grid) {
-	for i, d := range t.fit(s) {
+	for i, columns := range t.fit(s) {
 		if i > 0 {
 			t.buf.WriteByte('\n')
 		}
-		t.drawing(d)
+		t.draw(columns)
 	}
 	if len(s.caption) > 0 {
 		t.buf.WriteByte('\n')
@@ -118,46 +117,23 @@ func (t *textWriter) paint(color, s string) string {
 	if !t.Color || strings.TrimSpace(s) == "" {
 		return s
 	}
-	return color + s + plain
+	return color + s + reset
 }
 
-// drawing writes rows with a rule under the head and nothing else. The library
-// draws the rule under the margin too and pads the last column: both go.
-func (t *textWriter) drawing(d drawing) {
-	w := table.NewWriter()
-	w.SetStyle(table.Style{
-		Box:     table.BoxStyle{PaddingLeft: gap, MiddleHorizontal: rule},
-		Options: table.Options{SeparateHeader: true},
-	})
-	w.SetColumnConfigs(alignment(d.right))
-	w.AppendHeader(tableRow(d.head))
-	for _, row := range d.rows {
-		w.AppendRow(tableRow(row))
-	}
-	for i, line := range strings.Split(w.Render(), "\n") {
-		if i == 1 {
-			line = gap + strings.TrimPrefix(line, strings.Repeat(rule, len(gap)))
+// draw writes rows with a rule under the head and nothing else.
+func (t *textWriter) draw(columns []column) {
+	for i := range columns[0].cells {
+		line := ""
+		for _, c := range columns {
+			align := text.AlignLeft
+			if c.right() {
+				align = text.AlignRight
+			}
+			line += gap + align.Apply(c.cells[i], c.width)
 		}
 		t.buf.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}
-
-func alignment(right []bool) []table.ColumnConfig {
-	configs := make([]table.ColumnConfig, len(right))
-	for i := range right {
-		align := text.AlignLeft
-		if right[i] {
-			align = text.AlignRight
+		if i == 0 {
+			t.buf.WriteString(gap + strings.Repeat(rule, lineWidth(columns)-len(gap)) + "\n")
 		}
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
 	}
-	return configs
-}
-
-func tableRow(cells []string) table.Row {
-	row := make(table.Row, len(cells))
-	for i, cell := range cells {
-		row[i] = cell
-	}
-	return row
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,19 +19,32 @@ import (
 	"github.com/tailscope/tailscope/bench/trial"
 )
 
-// built are the programs of a test run.
+// built are the programs of a test run; each test has a folder for its files.
 type built struct{ dir, tailscope, generate string }
+
+var programs built
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		panic(err)
+	}
+	programs = built{tailscope: filepath.Join(dir, "tailscope"), generate: filepath.Join(dir, "generate")}
+	for binary, from := range map[string]string{programs.tailscope: "../../cmd/tailscope", programs.generate: "../generate"} {
+		if out, err := exec.Command("go", "build", "-o", binary, from).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("%v\n%s", err, out))
+		}
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
 
 func build(t *testing.T) built {
 	t.Helper()
-	b := built{dir: t.TempDir()}
-	b.tailscope, b.generate = filepath.Join(b.dir, "tailscope"), filepath.Join(b.dir, "generate")
-	for binary, from := range map[string]string{b.tailscope: "../../cmd/tailscope", b.generate: "../generate"} {
-		if out, err := exec.Command("go", "build", "-o", binary, from).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
 	t.Chdir("../..") // peers are named from there
+	b := programs
+	b.dir = t.TempDir()
 	return b
 }
 

@@ -106,15 +106,15 @@ func (s system) tracesOf(durations []float64, wall float64) *depend.Clusters {
 	}
 	traces := new(depend.Clusters)
 	for one := range slices.Chunk(durations, s.perTrace) {
-		var steps []depend.LogBucket
+		var buckets []depend.LogBucket
 		for _, v := range one {
 			if v < wall {
-				steps = append(steps, depend.LogBucketOf(int64(v*second)))
+				buckets = append(buckets, depend.LogBucketOf(int64(v*second)))
 			} else {
-				steps = append(steps, depend.CutBucket)
+				buckets = append(buckets, depend.CutBucket)
 			}
 		}
-		traces.Add(steps)
+		traces.Add(buckets)
 	}
 	return traces
 }
@@ -169,8 +169,5 @@ func (r row) certified() (given, hops int, worst float64) {
 	return given, hops, worst
 }
 
-// holds is the share of estimates whose bound holds; ok is false where there are
-// none.
-func (r row) holds() (share float64, ok bool) {
-	return float64(r.covers) / float64(max(1, r.estimates)), r.estimates > 0
-}
+// holds is the share of estimates whose bound holds, 0 where there are none.
+func (r row) holds() float64 { return float64(r.covers) / float64(max(1, r.estimates)) }

@@ -120,11 +120,11 @@ func systems() []system {
 		list = append(list, withSlowMode(walls))
 	}
 	for _, calls := range []int{10, 50} {
-		plain, counted := clustered(calls), clustered(calls)
-		plain.name += ", taken for independent"
+		independent, counted := clustered(calls), clustered(calls)
+		independent.name += ", taken for independent"
 		counted.name += ", with the design effect"
 		counted.effect, counted.kind = true, counteracted
-		list = append(list, plain, counted)
+		list = append(list, independent, counted)
 	}
 	two := one("lognormal, σ 1, two walls", lognormal(1))
 	two.twoWalls, two.kind = true, manyWalls

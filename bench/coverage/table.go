@@ -22,11 +22,9 @@ var columns = []column{
 	{"certified", func(r row) string { given, hops, _ := r.certified(); return percent(given, hops) }},
 	{"right or none", func(r row) string { _, _, worst := r.certified(); return fmt.Sprintf("%.3f", worst) }},
 	{"estimated", func(r row) string { return percent(r.estimates, r.hidden) }},
-	{"bound holds", func(r row) string { return r.ifEstimated("%.3f", first(r.holds())) }},
+	{"bound holds", func(r row) string { return r.ifEstimated("%.3f", r.holds()) }},
 	{"bound / truth", func(r row) string { return r.ifEstimated("%.2f", median(r.excess)) }},
 }
-
-func first(v float64, _ bool) float64 { return v }
 
 func (r row) ifEstimated(format string, v float64) string {
 	if r.estimates == 0 {
@@ -63,10 +61,10 @@ func writeTable(out io.Writer, rows []row) {
 
 // failing orders rows: those without estimates come last.
 func (r row) failing() float64 {
-	if holds, ok := r.holds(); ok {
-		return holds
+	if r.estimates == 0 {
+		return 2
 	}
-	return 2
+	return r.holds()
 }
 
 func percent(k, of int) string {
@@ -99,7 +97,7 @@ func verdict(rows []row) error {
 
 func (r row) verdict() error {
 	_, _, worst := r.certified()
-	holds, estimated := r.holds()
+	holds, estimated := r.holds(), r.estimates > 0
 	least := certifiedAtLeast
 	if r.kind == counteracted {
 		least = countedAtLeast

@@ -41,11 +41,11 @@ func (l *lab) file(in input) (string, error) {
 	}
 	words := append([]string{l.generate}, in.flags()...)
 	if in.ending != "" {
-		plain, err := l.file(input{in.form, in.n, in.unit, ""})
+		uncompressed, err := l.file(input{in.form, in.n, in.unit, ""})
 		if err != nil {
 			return "", err
 		}
-		words = append(compressors[in.ending], plain)
+		words = append(compressors[in.ending], uncompressed)
 	}
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return "", trial.Absent{Peer: words[0], Reason: "is not installed"}

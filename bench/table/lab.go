@@ -55,44 +55,43 @@ func (l *lab) once(name string, measure func() outcome) outcome {
 	return l.done[name]
 }
 
-// against runs quantiles and a peer on the same file, in turn.
-func (l *lab) against(peer string, in input) outcome {
-	return l.once(peer+" and quantiles, "+in.String(), func() outcome {
+// onFile measures on the file of an input.
+func (l *lab) onFile(what string, in input, measure func(file string) outcome) outcome {
+	return l.once(what+", "+in.String(), func() outcome {
 		file, err := l.file(in)
 		if err != nil {
 			return outcome{err: err}
 		}
+		return measure(file)
+	})
+}
+
+// against runs quantiles and a peer on the same file, in turn.
+func (l *lab) against(peer string, in input) outcome {
+	return l.onFile(peer+" and quantiles", in, func(file string) outcome {
 		other, err := trial.Peer(peer, file)
 		if err != nil {
 			return outcome{err: err}
 		}
-		return l.inTurn(trial.Tailscope(l.tailscope, "quantiles", file, trial.Workers), other).of(file)
+		return l.inTurn(file, other).of(file)
 	})
 }
 
-// itself runs quantiles and another way of asking tailscope in turn.
-func (l *lab) itself(command string, workers int, in input) outcome {
-	return l.once(fmt.Sprintf("%s by %d and quantiles, %v", command, workers, in), func() outcome {
-		file, err := l.file(in)
-		if err != nil {
-			return outcome{err: err}
-		}
-		return l.inTurn(trial.Tailscope(l.tailscope, "quantiles", file, trial.Workers), trial.Tailscope(l.tailscope, command, file, workers))
+// otherWay runs quantiles and another way of asking tailscope in turn.
+func (l *lab) otherWay(command string, workers int, in input) outcome {
+	return l.onFile(fmt.Sprintf("%s by %d and quantiles", command, workers), in, func(file string) outcome {
+		return l.inTurn(file, trial.Tailscope(l.tailscope, command, file, workers))
 	})
 }
 
-func (l *lab) inTurn(ours, other trial.Tool) (o outcome) {
-	o.ours, o.theirs, o.err = trial.Pairs(ours, other, l.pairs)
+func (l *lab) inTurn(file string, other trial.Tool) (o outcome) {
+	o.ours, o.theirs, o.err = trial.Pairs(trial.Tailscope(l.tailscope, "quantiles", file, trial.Workers), other, l.pairs)
 	return o
 }
 
 // alone runs one command on a file, as often as a pair.
 func (l *lab) alone(command string, in input) outcome {
-	return l.once(command+", "+in.String(), func() (o outcome) {
-		file, err := l.file(in)
-		if err != nil {
-			return outcome{err: err}
-		}
+	return l.onFile(command, in, func(file string) (o outcome) {
 		for i := 0; i < l.pairs && o.err == nil; i++ {
 			o.add(l.asked(command, file).Run())
 		}

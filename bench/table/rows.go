@@ -26,13 +26,13 @@ type row struct {
 	what      string
 	must, aim float64
 	unit      unit
-	measure   func(*lab) (figure, error)
+	measured
 }
 
-// figure is what was measured, and of what it was made.
-type figure struct {
-	value float64
-	from  string
+// measured is a run with the figure that is made of it, and of what it was made.
+type measured struct {
+	run    func(*lab) outcome
+	figure func(outcome) (value float64, from string)
 }
 
 func (l *lab) rows() []row {
@@ -65,77 +65,64 @@ func (l *lab) rows() []row {
 	}
 }
 
-func duckdb(in input, of func(trial.Usage) float64) func(*lab) (figure, error) {
-	return func(l *lab) (figure, error) {
-		o := l.against("duckdb", in)
-		f, err := o.ratio("DuckDB", "tailscope", of)
-		if f.from != "" {
-			f.from += fmt.Sprintf(" (%.0f MB/s, %.0f and %.0f MiB)", o.size/o.ours.Median(trial.Wall), o.theirs.Median(trial.Peak), o.ours.Median(trial.Peak))
-		}
-		return f, err
-	}
+func duckdb(in input, of func(trial.Usage) float64) measured {
+	return measured{func(l *lab) outcome { return l.against("duckdb", in) }, func(o outcome) (float64, string) {
+		value, from := o.ratio("DuckDB", "tailscope", of)
+		return value, from + fmt.Sprintf(" (%.0f MB/s, %.0f and %.0f MiB)", o.size/o.ours.Median(trial.Wall), o.theirs.Median(trial.Peak), o.ours.Median(trial.Peak))
+	}}
 }
 
-func ratio(command string, workers int, in input) func(*lab) (figure, error) {
-	return func(l *lab) (figure, error) {
-		o := l.itself(command, workers, in)
+func ratio(command string, workers int, in input) measured {
+	return measured{func(l *lab) outcome { return l.otherWay(command, workers, in) }, func(o outcome) (float64, string) {
 		return o.ratio(fmt.Sprintf("`%s -j %d`", command, workers), fmt.Sprintf("`quantiles -j %d`", trial.Workers), trial.Wall)
-	}
+	}}
 }
 
-func (o outcome) ratio(theirs, ours string, of func(trial.Usage) float64) (figure, error) {
-	if o.err != nil || len(o.ours) == 0 {
-		return figure{}, o.err
-	}
-	from := fmt.Sprintf("%s %.2f s, %s %.2f s", theirs, o.theirs.Median(of), ours, o.ours.Median(of))
-	return figure{trial.Ratio(o.ours, o.theirs, of), from}, nil
+func peak(command string, in input) measured {
+	return measured{func(l *lab) outcome { return l.alone(command, in) }, outcome.peak}
 }
 
-func peak(command string, in input) func(*lab) (figure, error) {
-	return func(l *lab) (figure, error) { return l.alone(command, in).peak() }
+func pipedPeak(command string, in input) measured {
+	return measured{func(l *lab) outcome { return l.piped(command, in) }, outcome.peak}
 }
 
-func pipedPeak(command string, in input) func(*lab) (figure, error) {
-	return func(l *lab) (figure, error) { return l.piped(command, in).peak() }
+func speed(command string, in input) measured {
+	return measured{func(l *lab) outcome { return l.alone(command, in) }, outcome.speed}
 }
 
-func (o outcome) peak() (figure, error) {
-	if o.err != nil || len(o.ours) == 0 {
-		return figure{}, o.err
-	}
-	return figure{o.ours.Median(trial.Peak), fmt.Sprintf("CPU %.2f s", o.ours.Median(trial.CPU))}, nil
+func (o outcome) ratio(theirs, ours string, of func(trial.Usage) float64) (float64, string) {
+	return trial.Ratio(o.ours, o.theirs, of), fmt.Sprintf("%s %.2f s, %s %.2f s", theirs, o.theirs.Median(of), ours, o.ours.Median(of))
 }
 
-func speed(command string, in input) func(*lab) (figure, error) {
-	return func(l *lab) (figure, error) {
-		o := l.alone(command, in)
-		if o.err != nil || len(o.ours) == 0 {
-			return figure{}, o.err
-		}
-		wall := o.ours.Median(trial.Wall)
-		return figure{o.size / wall, fmt.Sprintf("%.0f MB in %.2f s, CPU %.2f s, %.0f MiB", o.size, wall, o.ours.Median(trial.CPU), o.ours.Median(trial.Peak))}, nil
-	}
+func (o outcome) peak() (float64, string) {
+	return o.ours.Median(trial.Peak), fmt.Sprintf("CPU %.2f s", o.ours.Median(trial.CPU))
+}
+
+func (o outcome) speed() (float64, string) {
+	wall := o.ours.Median(trial.Wall)
+	return o.size / wall, fmt.Sprintf("%.0f MB in %.2f s, CPU %.2f s, %.0f MiB", o.size, wall, o.ours.Median(trial.CPU), o.ours.Median(trial.Peak))
 }
 
 func writeRows(l *lab, out io.Writer) (failed error) {
 	fmt.Fprintln(out, "| | must | aim | measured | | from |\n|---|---|---|---|---|---|")
 	for _, r := range l.rows() {
-		f, err := r.measure(l)
-		fmt.Fprintln(out, r.markdown(f, err))
-		failed = errors.Join(failed, unexpected(err))
+		o := r.run(l)
+		fmt.Fprintln(out, r.markdown(o))
+		failed = errors.Join(failed, unexpected(o.err))
 	}
 	return failed
 }
 
-func (r row) markdown(f figure, err error) string {
-	bound, aim := r.demand(r.must), r.demand(r.aim)
+func (r row) markdown(o outcome) string {
+	begin := fmt.Sprintf("| %s | %s | %s | ", r.what, r.demand(r.must), r.demand(r.aim))
 	switch {
-	case err != nil:
-		return fmt.Sprintf("| %s | %s | %s | | not measured | %v |", r.what, bound, aim, err)
-	case f.from == "": // no pairs were asked for
-		return fmt.Sprintf("| %s | %s | %s | | not timed | |", r.what, bound, aim)
+	case o.err != nil:
+		return begin + fmt.Sprintf("| not measured | %v |", o.err)
+	case len(o.ours) == 0: // no pairs were asked for
+		return begin + "| not timed | |"
 	}
-	return fmt.Sprintf("| %s | %s | %s | "+r.unit.format+" | %s | %s |", r.what, bound, aim, f.value, r.verdict(f.value), f.from)
+	value, from := r.figure(o)
+	return begin + fmt.Sprintf(r.unit.format+" | %s | %s |", value, r.verdict(value), from)
 }
 
 func (r row) demand(bound float64) string {

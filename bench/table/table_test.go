@@ -31,11 +31,11 @@ func TestVerdictHoldsTheFigureAgainstBothDemands(t *testing.T) {
 }
 
 func TestRowSaysFigureDemandsAndSource(t *testing.T) {
-	r := row{what: "memory", must: 96, unit: mebibytes}
+	r := row{what: "memory", must: 96, unit: mebibytes, measured: measured{figure: outcome.peak}}
 	for want, got := range map[string]string{
-		"| memory | ≤ 96 |  | 97 MiB | **missed** | CPU 1 s |": r.markdown(figure{97.2, "CPU 1 s"}, nil),
-		"| memory | ≤ 96 |  | | not measured | jq is late |":   r.markdown(figure{}, errors.New("jq is late")),
-		"| memory | ≤ 96 |  | | not timed | |":                 r.markdown(figure{}, nil),
+		"| memory | ≤ 96 |  | 97 MiB | **missed** | CPU 1.00 s |": r.markdown(outcome{ours: trial.Runs{{CPU: time.Second, Peak: 97 << 20}}}),
+		"| memory | ≤ 96 |  | | not measured | jq is late |":      r.markdown(outcome{err: errors.New("jq is late")}),
+		"| memory | ≤ 96 |  | | not timed | |":                    r.markdown(outcome{}),
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -51,11 +51,11 @@ func TestFiguresAreOfMedians(t *testing.T) {
 		return r
 	}
 	o := outcome{ours: of(1, 2, 4), theirs: of(3, 6, 8)}
-	if got, err := o.ratio("DuckDB", "tailscope", trial.CPU); err != nil || got != (figure{3, "DuckDB 12.00 s, tailscope 4.00 s"}) {
-		t.Errorf("%v, %v", got, err)
+	if got, from := o.ratio("DuckDB", "tailscope", trial.CPU); got != 3 || from != "DuckDB 12.00 s, tailscope 4.00 s" {
+		t.Errorf("%v, %s", got, from)
 	}
-	if got, err := o.peak(); err != nil || got != (figure{2, "CPU 4.00 s"}) {
-		t.Errorf("%v, %v", got, err)
+	if got, from := o.peak(); got != 2 || from != "CPU 4.00 s" {
+		t.Errorf("%v, %s", got, from)
 	}
 	if got, want := o.cells(), "3.0 | 3.0 | 3.0 | 6.00 s, CPU 12.00 s, 6 MiB | 2.00 s, CPU 4.00 s, 2 MiB"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -42,20 +42,20 @@ func (t Tool) output(u *Usage) ([]byte, error) {
 	var out bytes.Buffer
 	cmd := exec.Command(t.Command[0], t.Command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	fed, err := t.feed(cmd)
+	ended, err := t.startInput(cmd)
 	if err != nil {
 		return nil, err
 	}
 	err = u.measure(cmd)
-	unread := fed()
+	unread := ended()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(t.Command, " "), err)
 	}
 	return out.Bytes(), unread
 }
 
-// feed starts the command of the input, and returns what waits for its end.
-func (t Tool) feed(cmd *exec.Cmd) (wait func() error, err error) {
+// startInput starts the command of the input, and returns what waits for its end.
+func (t Tool) startInput(cmd *exec.Cmd) (wait func() error, err error) {
 	if t.Input == nil {
 		return func() error { return nil }, nil
 	}

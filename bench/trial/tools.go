@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -32,53 +33,53 @@ type Absent struct{ Peer, Reason string }
 
 func (a Absent) Error() string { return a.Peer + " " + a.Reason }
 
-// needs are what must be there for a peer, and the files it cannot read.
-var needs = map[string]struct {
-	program, path string
-	not           []string
-}{
-	"sorted": {program: "go"},
-	"duckdb": {program: "node", path: "bench/peers/node_modules/@duckdb/node-api"},
-	"python": {program: "python3", not: []string{".zst"}},
-	"jq":     {program: "jq", not: []string{".zst", ".gz", ".csv"}},
+// peer is another tool: how it is asked of a file of some form, what must be there, and
+// the files that it cannot read.
+type peer struct {
+	command []string // FORM and FILE stand for those
+	path    string
+	not     []string
+}
+
+var peers = map[string]peer{
+	"duckdb": {[]string{"node", "bench/peers/duckdb.js", "FORM", "FILE", strconv.Itoa(Workers)}, "bench/peers/node_modules/@duckdb/node-api", nil},
+	"python": {[]string{"python3", "bench/peers/python.py", "FORM", "FILE"}, "", []string{".zst"}},
+	"jq":     {[]string{"jq", "-nr", "--arg", "form", "FORM", "-f", "bench/peers/jq.jq", "FILE"}, "", []string{".zst", ".gz", ".csv"}},
+	"sorted": {[]string{"go", "run", "./bench/peers/sorted", "FORM", "FILE"}, "", nil},
 }
 
 // Peers are the names that Peer knows.
-var Peers = []string{"duckdb", "python", "jq", "sorted"}
+var Peers = slices.Sorted(maps.Keys(peers))
 
 // Peer is another tool that answers the question of a file, run from the root of
 // the repository. The error is Absent if it cannot.
 func Peer(name, file string) (Tool, error) {
-	if !slices.Contains(Peers, name) {
+	p, known := peers[name]
+	if !known {
 		return Tool{}, fmt.Errorf("peer %q: one of %s", name, strings.Join(Peers, ", "))
 	}
-	if err := possible(name, file); err != nil {
-		return Tool{}, err
+	if reason := p.absent(file); reason != "" {
+		return Tool{}, Absent{name, reason}
 	}
 	form, err := Form(file)
-	commands := map[string][]string{
-		"sorted": {"go", "run", "./bench/peers/sorted", form, file},
-		"duckdb": {"node", "bench/peers/duckdb.js", form, file, strconv.Itoa(Workers)},
-		"python": {"python3", "bench/peers/python.py", form, file},
-		"jq":     {"jq", "-nr", "--arg", "form", form, "-f", "bench/peers/jq.jq", file},
-	}
-	return Tool{Name: name, Command: commands[name], Rows: lines}, err
+	command := slices.Clone(p.command)
+	command[slices.Index(command, "FORM")], command[slices.Index(command, "FILE")] = form, file
+	return Tool{Name: name, Command: command, Rows: lines}, err
 }
 
-func possible(name, file string) error {
-	n := needs[name]
-	if _, err := exec.LookPath(n.program); err != nil {
-		return Absent{name, "is not installed"}
+// absent says why a file cannot be read, "" if it can.
+func (p peer) absent(file string) string {
+	_, noProgram := exec.LookPath(p.command[0])
+	_, noPath := os.Stat(p.path)
+	if noProgram != nil || p.path != "" && noPath != nil {
+		return "is not installed"
 	}
-	if _, err := os.Stat(n.path); n.path != "" && err != nil {
-		return Absent{name, "is not installed"}
-	}
-	for _, ending := range n.not {
+	for _, ending := range p.not {
 		if strings.HasSuffix(file, ending) {
-			return Absent{name, "does not read " + ending}
+			return "does not read " + ending
 		}
 	}
-	return nil
+	return ""
 }
 
 func lines(out []byte) ([]string, error) {

@@ -76,7 +76,7 @@ func TestPairsAreRunInTurn(t *testing.T) {
 
 func TestPeersThatCannotBeAskedSayWhy(t *testing.T) {
 	for name, want := range map[string]string{
-		"perl": `peer "perl": one of duckdb, python, jq, sorted`,
+		"perl": `peer "perl": one of duckdb, jq, python, sorted`,
 	} {
 		if _, err := Peer(name, "x"); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)

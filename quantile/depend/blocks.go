@@ -74,11 +74,7 @@ func SameMinute(starts []int64) bool {
 	if low == math.MinInt64 {
 		return false // not known
 	}
-	first := low / minute
-	if low%minute < 0 {
-		first--
-	}
-	return high < minuteNS(first+1)
+	return high < minuteNS(minuteOf(low)+1)
 }
 
 // AddAll counts attempts that completed after so many ns each. A start of
@@ -97,11 +93,7 @@ func (b *Blocks) AddAll(starts, durations []int64) {
 
 // turn goes to the block of a time.
 func (b *Blocks) turn(start int64) {
-	number := start / minute
-	if start%minute < 0 {
-		number--
-	}
-	at := (number + firstMinute) >> b.window.shift
+	at := (minuteOf(start) + firstMinute) >> b.window.shift
 	b.base = at << bucketBits
 	if len(b.pending) == 0 {
 		b.low, b.high = b.base, b.base
@@ -109,6 +101,14 @@ func (b *Blocks) turn(start int64) {
 	b.low, b.high = min(b.low, b.base), max(b.high, b.base)
 	first := at<<b.window.shift - firstMinute
 	b.from, b.to = minuteNS(first), minuteNS(first+1<<b.window.shift)
+}
+
+// minuteOf returns the number of the minute in which a time lies.
+func minuteOf(ns int64) int64 {
+	if ns%minute < 0 {
+		return ns/minute - 1
+	}
+	return ns / minute
 }
 
 // minuteNS returns when a minute begins, the nearest that 64 bits of ns can say.
@@ -197,17 +197,26 @@ func newKeys(cells, more []blockCell) (fresh int) {
 // bucket s or above, by time. Everything must be flushed.
 func (b *Blocks) each(s LogBucket, see func(m, a uint64)) {
 	for cells := b.cells; len(cells) > 0; {
-		block := cells[0].key >> bucketBits
+		var block []blockCell
+		block, cells = firstBlock(cells)
 		var m, a uint64
-		for len(cells) > 0 && cells[0].key>>bucketBits == block {
-			m += cells[0].n
-			if LogBucket(cells[0].key&int64(CutBucket)) >= s {
-				a += cells[0].n
+		for _, c := range block {
+			m += c.n
+			if LogBucket(c.key&int64(CutBucket)) >= s {
+				a += c.n
 			}
-			cells = cells[1:]
 		}
 		see(m, a)
 	}
+}
+
+// firstBlock splits off the cells of the first block.
+func firstBlock(cells []blockCell) (block, rest []blockCell) {
+	n := 0
+	for n < len(cells) && cells[n].key>>bucketBits == cells[0].key>>bucketBits {
+		n++
+	}
+	return cells[:n], cells[n:]
 }
 
 func (b *Blocks) clustered(s LogBucket) (c clustered) {

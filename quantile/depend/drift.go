@@ -21,10 +21,7 @@ func (b *Blocks) drift(s LogBucket) *Drift {
 	if first.clusters < fewestBlocks || last.clusters < fewestBlocks || first.beyond+last.beyond < fewestDrifting {
 		return nil
 	}
-	more, less := first.share(), last.share()
-	if more < less {
-		more, less = less, more
-	}
+	more, less := max(first.share(), last.share()), min(first.share(), last.share())
 	pooled := float64(first.beyond+last.beyond) / float64(first.n+last.n)
 	apart := more - less
 	if more < driftRatio*less || apart*apart <= driftErrors*driftErrors*(first.variance(pooled)+last.variance(pooled)) {

@@ -56,13 +56,7 @@ func (e Effect) Size(n uint64) uint64 {
 
 // Larger returns the effect that says more: a sure one before one that is not.
 func (e Effect) Larger(o Effect) Effect {
-	if o.Sure != e.Sure {
-		if o.Sure {
-			return o
-		}
-		return e
-	}
-	if o.Hundredths > e.Hundredths {
+	if o.Sure && !e.Sure || o.Sure == e.Sure && o.Hundredths > e.Hundredths {
 		return o
 	}
 	return e

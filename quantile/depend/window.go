@@ -125,50 +125,18 @@ func (w *Window) widen() {
 // wider is the key with half the block's number.
 func wider(key int64) int64 { return key>>(bucketBits+1)<<bucketBits | key&int64(CutBucket) }
 
-// widen joins the cells of two blocks each, in their place.
+// widen enters the cells again, by the new keys.
 func (b *Blocks) widen() {
-	w, cells := b.window, b.cells
-	b.cells = cells[:0]
+	cells := b.cells
+	b.cells = make([]blockCell, 0, len(cells))
 	for len(cells) > 0 {
-		even, odd := b.pair(&cells)
-		// What is written may lie over the first block.
-		w.room = append(w.room[:0], even...)
-		b.cells = joined(b.cells, w.room, odd)
-	}
-	w.cells += len(b.cells)
-}
-
-// pair takes the cells of two blocks that become one off the front, with their new
-// keys.
-func (b *Blocks) pair(cells *[]blockCell) (even, odd []blockCell) {
-	list := *cells
-	block := list[0].key >> (bucketBits + 1)
-	n, half := 0, 0
-	for n < len(list) && list[n].key>>(bucketBits+1) == block {
-		if list[n].key>>bucketBits&1 == 0 {
-			half++
+		var block []blockCell
+		block, cells = firstBlock(cells)
+		for i := range block {
+			block[i].key = wider(block[i].key)
 		}
-		list[n].key = wider(list[n].key)
-		n++
+		b.enter(block)
 	}
-	*cells = list[n:]
-	return list[:half], list[half:n]
-}
-
-// joined appends two sorted lists as one.
-func joined(to, a, b []blockCell) []blockCell {
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].key < b[0].key:
-			to, a = append(to, a[0]), a[1:]
-		case len(a) == 0 || b[0].key < a[0].key:
-			to, b = append(to, b[0]), b[1:]
-		default:
-			to = append(to, blockCell{a[0].key, a[0].n + b[0].n})
-			a, b = a[1:], b[1:]
-		}
-	}
-	return to
 }
 
 // tallied returns the distinct keys with their counts, sorted; least and most are

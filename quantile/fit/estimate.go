@@ -97,13 +97,13 @@ type study struct {
 	xi     float64
 	a2     *float64
 	fit    [2]Judgement
-	others []model // nil until asked for
+	models []fitted // nil until asked for; nil is one that could not be fitted
 }
 
-// model is a fit as the quantiles see it: share beyond to ns.
-type model struct {
-	name            string
-	quantile, bound func(beyond float64) float64
+// fitted is a model as the quantiles see it: share beyond to ns.
+type fitted interface {
+	quantile(beyond float64) float64
+	bound(beyond float64) float64
 }
 
 func newStudy(o quantile.Observed) *study {
@@ -138,33 +138,30 @@ func (s *study) estimate(q quantile.Tail) *Estimate {
 	if q.P.Beyond() >= s.pareto.share() {
 		return nil
 	}
-	for _, m := range s.models() {
-		e.Models = append(e.Models, m.ask(q.P.Beyond()))
+	s.fitAll()
+	for i, name := range [...]string{Pareto, Weibull, Lognormal} {
+		e.Models = append(e.Models, ask(name, s.models[i], q.P.Beyond()))
 	}
 	e.conclude(q.Value)
 	return e
 }
 
-// models fits the other two when they are first needed: they read all values.
-func (s *study) models() []model {
-	if s.others != nil {
-		return s.others
+// fitAll fits the other two when they are first needed: they read all values.
+func (s *study) fitAll() {
+	if s.models != nil {
+		return
 	}
-	s.others = []model{{Pareto, s.pareto.quantile, s.pareto.bound}, {name: Weibull}, {name: Lognormal}}
+	s.models = []fitted{s.pareto, nil, nil}
 	if w, ok := wholeOf(s.Completed, s.Cuts()); ok {
-		weibull, lognormal := fitWeibull(w), fitLognormal(w)
-		s.others[1] = model{Weibull, weibull.quantile, weibull.bound}
-		s.others[2] = model{Lognormal, lognormal.quantile, lognormal.bound}
+		s.models[1], s.models[2] = fitWeibull(w), fitLognormal(w)
 	}
-	return s.others
 }
 
-// ask has no answer where the model could not be fitted.
-func (m model) ask(beyond float64) Model {
-	if m.quantile == nil {
-		return Model{Name: m.name}
+func ask(name string, of fitted, beyond float64) Model {
+	if of == nil {
+		return Model{Name: name}
 	}
-	return Model{m.name, nanoseconds(m.quantile(beyond), false), nanoseconds(m.bound(beyond), true)}
+	return Model{name, nanoseconds(of.quantile(beyond), false), nanoseconds(of.bound(beyond), true)}
 }
 
 // finite is nil for what is no number, as where a value lies at the end of a

@@ -240,10 +240,10 @@ func TestBinsFitAsSingleValuesDo(t *testing.T) {
 		}
 		a, b := fitPareto(e), fitPareto(single)
 		near(t, "xi", a.shape(), b.shape(), 1e-6)
-		pairs := map[string][2]model{
-			Pareto:    {{quantile: a.quantile, bound: a.bound}, {quantile: b.quantile, bound: b.bound}},
-			Weibull:   {{quantile: fitWeibull(w).quantile, bound: fitWeibull(w).bound}, {quantile: fitWeibull(plain).quantile, bound: fitWeibull(plain).bound}},
-			Lognormal: {{quantile: fitLognormal(w).quantile, bound: fitLognormal(w).bound}, {quantile: fitLognormal(plain).quantile, bound: fitLognormal(plain).bound}},
+		pairs := map[string][2]fitted{
+			Pareto:    {a, b},
+			Weibull:   {fitWeibull(w), fitWeibull(plain)},
+			Lognormal: {fitLognormal(w), fitLognormal(plain)},
 		}
 		for name, m := range pairs {
 			near(t, name, m[0].quantile(.01), m[1].quantile(.01), 1e-7)

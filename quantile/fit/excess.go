@@ -2,7 +2,7 @@ package fit
 
 import (
 	"math"
-	"math/bits"
+	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/runs"
@@ -35,15 +35,7 @@ const excessDigits = 7
 // thresholdSize is m, the number of values above the threshold when none are
 // tied: a tenth of n or three times the cuts, but at most half.
 func thresholdSize(n, cut uint64) uint64 {
-	return min(n/2+n%2, max(n/10+min(1, n%10), thrice(cut)))
-}
-
-func thrice(n uint64) uint64 {
-	hi, lo := bits.Mul64(n, 3)
-	if hi > 0 {
-		return math.MaxUint64
-	}
-	return lo
+	return min(n/2+n%2, max(n/10+min(1, n%10), 3*min(cut, n/2)))
 }
 
 // exceed reads the exceedances of a right-censored sample, cuts at their
@@ -66,7 +58,11 @@ func exceed(completed, cut quantile.Union) exceedances {
 	}
 	e.completed, e.k = e.read(completed)
 	e.cut, e.c = e.read(cut)
-	e.mean = e.meanExcess()
+	sum := 0.0
+	for _, m := range slices.Concat(e.completed, e.cut) {
+		sum += m.count * m.at
+	}
+	e.mean = sum / float64(e.k+e.c)
 	return e
 }
 
@@ -100,16 +96,6 @@ func (e *exceedances) mass(c bin) mass {
 		count:  n,
 		spread: n * c.variance() / all / all,
 	}
-}
-
-func (e *exceedances) meanExcess() float64 {
-	sum := 0.0
-	for _, list := range [...][]mass{e.completed, e.cut} {
-		for _, m := range list {
-			sum += m.count * m.at
-		}
-	}
-	return sum / float64(e.k+e.c)
 }
 
 // share is zeta, that of all attempts which lie above the threshold.

@@ -11,9 +11,9 @@ import (
 	"github.com/tailscope/tailscope/quantile"
 )
 
-// fitted is one case of testdata/param_*.json: fits by R of the same durations,
+// golden is one case of testdata/param_*.json: fits by R of the same durations,
 // with the share of exceedances taken as known.
-type fitted struct {
+type golden struct {
 	Case string
 	GPD  struct {
 		Threshold int64      `json:"threshold_ns"`
@@ -34,7 +34,7 @@ type fitted struct {
 	} `json:"full"`
 }
 
-func eachFitted(t *testing.T, test func(t *testing.T, want fitted, g quantile.Observed)) {
+func eachFitted(t *testing.T, test func(t *testing.T, want golden, g quantile.Observed)) {
 	files, err := filepath.Glob("testdata/param_*.json")
 	if err != nil || len(files) != 9 {
 		t.Fatalf("found %d fitted cases (%v), want 9", len(files), err)
@@ -44,7 +44,7 @@ func eachFitted(t *testing.T, test func(t *testing.T, want fitted, g quantile.Ob
 		if err != nil {
 			t.Fatal(err)
 		}
-		var f fitted
+		var f golden
 		if err := json.Unmarshal(b, &f); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -65,7 +65,7 @@ func number64(p float64) quantile.P { return quantile.MustP(strconv.FormatFloat(
 
 func TestParetoFitsEqualTheGoldenOnes(t *testing.T) {
 	t.Parallel()
-	eachFitted(t, func(t *testing.T, want fitted, g quantile.Observed) {
+	eachFitted(t, func(t *testing.T, want golden, g quantile.Observed) {
 		e := exceed(g.Completed, g.CutSeen)
 		w := want.GPD
 		if e.threshold != w.Threshold || e.k != w.Completed || e.c != w.Cut {
@@ -93,14 +93,17 @@ func TestParetoFitsEqualTheGoldenOnes(t *testing.T) {
 
 func TestFitsOfAllValuesEqualTheGoldenOnes(t *testing.T) {
 	t.Parallel()
-	eachFitted(t, func(t *testing.T, want fitted, g quantile.Observed) {
+	eachFitted(t, func(t *testing.T, want golden, g quantile.Observed) {
 		w, ok := wholeOf(g.Completed, g.CutSeen)
 		if !ok {
 			t.Fatal("nothing to fit")
 		}
 		weibull, lognormal := fitWeibull(w), fitLognormal(w)
 		near(t, "log of Weibull shape", math.Log(weibull.shape), want.Full[0].Par2, 1e-5)
-		for i, m := range []model{{Weibull, weibull.quantile, weibull.bound}, {Lognormal, lognormal.quantile, lognormal.bound}} {
+		for i, m := range []struct {
+			name string
+			fitted
+		}{{Weibull, weibull}, {Lognormal, lognormal}} {
 			for j, p := range want.Full[i].P {
 				beyond := number64(p).Beyond()
 				near(t, m.name+" "+number64(p).Label(), m.quantile(beyond)/1e9, *want.Full[i].Values[j], 1e-5)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
-	"github.com/tailscope/tailscope/quantile/runs"
 )
 
 // Gate is one of the conditions that an estimate beyond the wall must meet.
@@ -81,19 +80,12 @@ func censoringOf(o quantile.Observed, slowest int64) censoring {
 		last = v
 	}
 	if o.CutAt.N() > 0 {
-		c.wall = largestOf(o.CutAt)
+		c.wall = o.CutAt.At(o.CutAt.N())[0]
 	}
 	if c.groups > 0 && quantile.Apart(last, slowest) {
 		c.groups++
 	}
 	return c
-}
-
-// largestOf returns the largest of some values.
-func largestOf(u quantile.Union) int64 {
-	last := runs.NewRankQuery(u, []uint64{u.N()})
-	runs.Answer(last)
-	return last.Values[0]
 }
 
 // nearWall judges the gap between the wall and the slowest completed value.

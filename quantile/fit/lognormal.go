@@ -114,16 +114,12 @@ func (f *lognormalFit) bound(beyond float64) float64 {
 
 // onLine maximises the log-likelihood over b = q a - z, from a on.
 func (f *lognormalFit) onLine(a, q, z float64) (best, l float64) {
-	for range 100 {
+	best = newton(a, func(a float64) (slope, curve float64) {
 		v := f.at(a, q*a-z)
-		slope, curve := v.a+q*v.b, v.aa+2*q*v.ab+q*q*v.bb
-		next := max(a-slope/curve, a/2)
-		if l = v.l; math.Abs(next-a) <= 1e-9*a {
-			break
-		}
-		a = next
-	}
-	return a, l
+		l = v.l
+		return v.a + q*v.b, v.aa + 2*q*v.ab + q*q*v.bb
+	})
+	return best, l
 }
 
 // normalTail returns the logarithm of the standard normal distribution's share

@@ -28,7 +28,7 @@ type paretoFit struct {
 // fitPareto needs completed exceedances.
 func fitPareto(e exceedances) *paretoFit {
 	f := &paretoFit{exceedances: e}
-	f.table.of = f.sums
+	f.table = sumTable{f.sums, map[int]*series{}}
 	start := f.coarse()
 	f.s = maximise(start-gridStep, start+gridStep, 1e-9, func(s float64) float64 {
 		if s < lowestS || f.xi(s) <= lowestXi {
@@ -42,9 +42,9 @@ func fitPareto(e exceedances) *paretoFit {
 
 // sums are the completed excesses' sum of log(1+ty), and sigma = xi/t over the
 // largest excess, where xi = (that sum over all)/k. Both are smooth at t = 0.
-func (f *paretoFit) sums(s float64) (a, sigma float64) {
-	a = logSum(f.completed, s)
-	return a, (a + logSum(f.cut, s)) / float64(f.k) / math.Expm1(s)
+func (f *paretoFit) sums(s float64) [2]float64 {
+	a := logSum(f.completed, s)
+	return [2]float64{a, (a + logSum(f.cut, s)) / float64(f.k) / math.Expm1(s)}
 }
 
 // coarse returns the best point of a grid, which leaves out s = 0: there only
@@ -53,11 +53,11 @@ func (f *paretoFit) coarse() (best float64) {
 	top, most := f.highestS(), math.Inf(-1)
 	best = gridStep / 2
 	for s := best - gridStep*math.Floor((best-lowestS)/gridStep); s <= top; s += gridStep {
-		a, sigma := f.sums(s)
-		if sigma*math.Expm1(s) <= lowestXi {
+		sums := f.sums(s)
+		if sums[1]*math.Expm1(s) <= lowestXi {
 			continue
 		}
-		if l := f.likelihood(a, sigma); l > most {
+		if l := f.likelihood(sums); l > most {
 			best, most = s, l
 		}
 	}
@@ -66,17 +66,14 @@ func (f *paretoFit) coarse() (best float64) {
 
 func (f *paretoFit) highestS() float64 { return math.Log1p(longestT / f.mean) }
 
-func (f *paretoFit) likelihood(a, sigma float64) float64 {
-	return -float64(f.k)*math.Log(sigma) - a - float64(f.k)
+func (f *paretoFit) likelihood(sums [2]float64) float64 {
+	return -float64(f.k)*math.Log(sums[1]) - sums[0] - float64(f.k)
 }
 
 // logLikelihood is that of excesses in units of the largest.
 func (f *paretoFit) logLikelihood(s float64) float64 { return f.likelihood(f.table.at(s)) }
 
-func (f *paretoFit) sigma(s float64) float64 {
-	_, sigma := f.table.at(s)
-	return sigma
-}
+func (f *paretoFit) sigma(s float64) float64 { return f.table.at(s)[1] }
 
 func (f *paretoFit) xi(s float64) float64 { return f.sigma(s) * math.Expm1(s) }
 
@@ -117,9 +114,9 @@ func (f *paretoFit) boundWithShare(beyond, share, budget float64) float64 {
 	r, k := beyond/share, float64(f.k)
 	lo, hi := f.within(budget)
 	largest := func(s float64) float64 {
-		a, sigma := f.table.at(s)
-		slack := max(0, f.likelihood(a, sigma)-f.max+budget)
-		return excess(r, math.Expm1(s), sigma*stretch(slack/k))
+		sums := f.table.at(s)
+		slack := max(0, f.likelihood(sums)-f.max+budget)
+		return excess(r, math.Expm1(s), sums[1]*scaleFactor(slack/k))
 	}
 	y := largest(maximiseFrom(lo, hi, largest))
 	return float64(f.threshold) + y*float64(f.largest)
@@ -146,9 +143,9 @@ func (f *paretoFit) bound(beyond float64) float64 {
 	return bound
 }
 
-// stretch returns w >= 1 with log w + 1/w - 1 = d: how far a scale may be
+// scaleFactor returns w >= 1 with log w + 1/w - 1 = d: how far a scale may be
 // stretched for d of log-likelihood a completed value.
-func stretch(d float64) float64 {
+func scaleFactor(d float64) float64 {
 	x := d + math.Sqrt(2*d) // log w, from above, and the function is convex
 	for range 50 {
 		over, slope := x+math.Expm1(-x)-d, -math.Expm1(-x)

@@ -84,3 +84,17 @@ func bisect(inside, outside float64, beyond func(float64) bool) float64 {
 	}
 	return inside
 }
+
+// newton finds the root of a concave or convex function of a positive number, from x
+// on; where it is a limit, it need not be exact.
+func newton(x float64, of func(float64) (value, slope float64)) float64 {
+	for range 100 {
+		value, slope := of(x)
+		next := min(max(x-value/slope, x/2), 2*x)
+		if math.Abs(next-x) <= 1e-10*x {
+			return next
+		}
+		x = next
+	}
+	return x
+}

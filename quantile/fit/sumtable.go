@@ -14,74 +14,52 @@ const (
 // point, so the error is below 12.6^-12, 1e-13 of them. Source: Trefethen,
 // Approximation Theory and Approximation Practice (2013), 8.
 type sumTable struct {
-	of     func(s float64) (a, sigma float64)
-	pieces map[int]*piece
+	of     func(s float64) [2]float64
+	pieces map[int]*series
 }
 
-// piece holds both over one unit.
-type piece struct{ a, sigma series }
-
-func (t *sumTable) at(s float64) (a, sigma float64) {
+func (t *sumTable) at(s float64) [2]float64 {
 	number := int(math.Floor(s / pieceWidth))
 	p := t.pieces[number]
 	if p == nil {
-		if t.pieces == nil {
-			t.pieces = map[int]*piece{}
-		}
-		p = t.piece(float64(number) * pieceWidth)
+		from := float64(number) * pieceWidth
+		p = interpolate(from, from+pieceWidth, t.of)
 		t.pieces[number] = p
 	}
-	return p.a.at(s), p.sigma.at(s)
+	return p.at(s)
 }
 
-func (t *sumTable) piece(from float64) *piece {
-	p := &piece{series{lo: from, hi: from + pieceWidth}, series{lo: from, hi: from + pieceWidth}}
-	var a, sigma [chebyshevNodes]float64
-	for j := range chebyshevNodes {
-		a[j], sigma[j] = t.of(p.a.node(j))
-	}
-	p.a.fit(&a)
-	p.sigma.fit(&sigma)
-	return p
-}
-
-// series is a function on [lo, hi] as a Chebyshev series, of which the first
-// coefficient counts half.
+// series is two functions on [lo, hi] as Chebyshev series, of which the first
+// coefficients count half.
 type series struct {
 	lo, hi float64
-	c      [chebyshevNodes]float64
+	c      [2][chebyshevNodes]float64
 }
 
-// interpolate takes a smooth function by its values at the nodes.
-func interpolate(lo, hi float64, of func(float64) float64) series {
-	s := series{lo: lo, hi: hi}
-	var values [chebyshevNodes]float64
-	for j := range values {
-		values[j] = of(s.node(j))
+// interpolate takes two smooth functions by their values at the nodes.
+func interpolate(lo, hi float64, of func(float64) [2]float64) *series {
+	s := &series{lo: lo, hi: hi}
+	for j := range chebyshevNodes {
+		angle := float64(j) + .5
+		values := of(lo + (hi-lo)*(math.Cos(math.Pi*angle/chebyshevNodes)+1)/2)
+		for i := range chebyshevNodes {
+			cos := math.Cos(math.Pi * float64(i) * angle / chebyshevNodes)
+			s.c[0][i] += values[0] * cos * 2 / chebyshevNodes
+			s.c[1][i] += values[1] * cos * 2 / chebyshevNodes
+		}
 	}
-	s.fit(&values)
 	return s
 }
 
-func (s *series) node(j int) float64 {
-	x := math.Cos(math.Pi * (float64(j) + .5) / chebyshevNodes)
-	return s.lo + (s.hi-s.lo)*(x+1)/2
-}
-
-func (s *series) fit(values *[chebyshevNodes]float64) {
-	for i := range s.c {
-		for j, v := range values {
-			s.c[i] += v * math.Cos(math.Pi*float64(i)*(float64(j)+.5)/chebyshevNodes) * 2 / chebyshevNodes
-		}
-	}
-}
-
 // at is Clenshaw's sum.
-func (s *series) at(v float64) float64 {
+func (s *series) at(v float64) (values [2]float64) {
 	x := 2*(v-s.lo)/(s.hi-s.lo) - 1
-	var b1, b2 float64
-	for i := chebyshevNodes - 1; i > 0; i-- {
-		b1, b2 = 2*x*b1-b2+s.c[i], b1
+	for k, c := range s.c {
+		var b1, b2 float64
+		for i := chebyshevNodes - 1; i > 0; i-- {
+			b1, b2 = 2*x*b1-b2+c[i], b1
+		}
+		values[k] = x*b1 - b2 + c[0]/2
 	}
-	return x*b1 - b2 + s.c[0]/2
+	return values
 }

@@ -11,13 +11,13 @@ type weibullFit struct {
 	shape  float64
 	max    float64 // log-likelihood
 	lo, hi float64 // shapes between which it loses no more than halfDeviance
-	sums   series  // of log sum of x^k, k from lo to hi; its features are as wide as k, the interval is not
+	sums   *series // of log sum of x^k, k from lo to hi; its features are as wide as k, the interval is not
 }
 
 // fitWeibull needs completed values that are not all equal.
 func fitWeibull(w whole) *weibullFit {
 	f := &weibullFit{whole: w}
-	f.shape = f.root(f.start(), func(k float64) (value, slope float64) {
+	f.shape = newton(f.start(), func(k float64) (value, slope float64) {
 		_, first, second := f.powers(k)
 		return f.d/k + f.logs - f.d*first, -f.d/k/k - f.d*second
 	})
@@ -25,9 +25,9 @@ func fitWeibull(w whole) *weibullFit {
 	f.max, _ = f.likelihood(f.shape, logSum)
 	wald := math.Sqrt(2 * halfDeviance / (f.d/f.shape/f.shape + f.d*second))
 	f.lo, f.hi = f.limit(max(f.shape-wald, f.shape/2)), f.limit(f.shape+wald)
-	f.sums = interpolate(f.lo, f.hi, func(k float64) float64 {
+	f.sums = interpolate(f.lo, f.hi, func(k float64) [2]float64 {
 		logSum, _, _ := f.powers(k)
-		return logSum
+		return [2]float64{logSum}
 	})
 	return f
 }
@@ -77,24 +77,10 @@ func (f *weibullFit) start() float64 {
 	return math.Pi / math.Sqrt(6*squares/f.d)
 }
 
-// root is Newton's method for a concave or convex function of a positive number; a
-// limit that it is asked for need not be exact.
-func (f *weibullFit) root(k float64, of func(float64) (value, slope float64)) float64 {
-	for range 100 {
-		value, slope := of(k)
-		next := min(max(k-value/slope, k/2), 2*k)
-		if math.Abs(next-k) <= 1e-10*k {
-			return next
-		}
-		k = next
-	}
-	return k
-}
-
 // limit returns the shape at which halfDeviance is lost, on the side of a first
 // guess. The profile is concave, so Newton's method comes to it from outside.
 func (f *weibullFit) limit(guess float64) float64 {
-	return f.root(guess, func(k float64) (value, slope float64) {
+	return newton(guess, func(k float64) (value, slope float64) {
 		logSum, first, _ := f.powers(k)
 		l, _ := f.likelihood(k, logSum)
 		return l - f.max + halfDeviance, f.d/k + f.logs - f.d*first
@@ -112,8 +98,8 @@ func (f *weibullFit) quantile(beyond float64) float64 {
 // and scale give which lose no more than halfDeviance.
 func (f *weibullFit) bound(beyond float64) float64 {
 	log := func(k float64) float64 {
-		l, logTheta := f.likelihood(k, f.sums.at(k))
-		w := stretch(max(0, l-f.max+halfDeviance) / f.d)
+		l, logTheta := f.likelihood(k, f.sums.at(k)[0])
+		w := scaleFactor(max(0, l-f.max+halfDeviance) / f.d)
 		return (logTheta + math.Log(w) + math.Log(-math.Log(beyond))) / k
 	}
 	return f.mean * math.Exp(log(maximise(f.lo, f.hi, flat, log)))

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
 )
@@ -33,13 +34,11 @@ const (
 func wholeOf(completed, cut quantile.Union) (w whole, ok bool) {
 	done, cuts := binsOf(completed, wholeDigits), binsOf(cut, cutDigits)
 	sum, n, smallest := 0.0, 0.0, math.Inf(1)
-	for _, list := range [...][]bin{done, cuts} {
-		for _, c := range list {
-			n += float64(c.count)
-			sum += float64(c.count)*float64(c.first) + c.above
-			if c.first > 0 {
-				smallest = min(smallest, float64(c.first))
-			}
+	for _, c := range slices.Concat(done, cuts) {
+		n += float64(c.count)
+		sum += float64(c.count)*float64(c.first) + c.above
+		if c.first > 0 {
+			smallest = min(smallest, float64(c.first))
 		}
 	}
 	if sum == 0 || len(done) == 0 {

@@ -13,99 +13,99 @@ type Cursor struct {
 }
 
 func newCursor(sources []cellSource) Cursor {
-	j := Cursor{sources: sources, cells: make([]int64, len(sources))}
+	c := Cursor{sources: sources, cells: make([]int64, len(sources))}
 	for i, s := range sources {
-		j.cells[i] = s.move()
+		c.cells[i] = s.move()
 	}
-	return j
+	return c
 }
 
 // cell leaves the cell that was read, and returns the next; noCell at the end.
-func (j *Cursor) cell() int64 {
-	for _, i := range j.inside {
-		j.cells[i] = j.sources[i].move()
+func (c *Cursor) cell() int64 {
+	for _, i := range c.inside {
+		c.cells[i] = c.sources[i].move()
 	}
-	j.inside = j.inside[:0]
+	c.inside = c.inside[:0]
 	next := int64(noCell)
-	for _, c := range j.cells {
-		next = min(next, c)
+	for _, cell := range c.cells {
+		next = min(next, cell)
 	}
 	return next
 }
 
 // into goes into a cell. All of its sources must be read or skimmed.
-func (j *Cursor) into(cell int64) {
-	for i, c := range j.cells {
-		if c == cell {
-			j.inside = append(j.inside, i)
+func (c *Cursor) into(cell int64) {
+	for i, at := range c.cells {
+		if at == cell {
+			c.inside = append(c.inside, i)
 		}
 	}
 }
 
 // Next returns the next distinct value and its count over all sources.
-func (j *Cursor) Next() (value int64, count uint64, ok bool) {
-	for len(j.open.heads) == 0 {
-		cell := j.cell()
+func (c *Cursor) Next() (value int64, count uint64, ok bool) {
+	for len(c.open.heads) == 0 {
+		cell := c.cell()
 		if cell == noCell {
 			return 0, 0, false
 		}
-		j.enter(cell)
+		c.enter(cell)
 	}
-	j.passed = j.passed[:0]
-	value, count, ok = j.open.next()
-	j.last = value
+	c.passed = c.passed[:0]
+	value, count, ok = c.open.next()
+	c.last = value
 	return value, count, ok
 }
 
-func (j *Cursor) enter(cell int64) {
-	j.into(cell)
-	for _, i := range j.inside {
-		j.open.add(j.sources[i])
+func (c *Cursor) enter(cell int64) {
+	c.into(cell)
+	for _, i := range c.inside {
+		c.open.add(c.sources[i])
 	}
-	j.open.order()
+	c.open.order()
 }
 
 // UpTo moves past all values up to limit and returns how many they are.
-func (j *Cursor) UpTo(limit int64) (count uint64) {
+func (c *Cursor) UpTo(limit int64) (count uint64) {
 	for {
-		for len(j.open.heads) > 0 {
-			if j.open.heads[0].value > limit {
+		for len(c.open.heads) > 0 {
+			if c.open.heads[0].value > limit {
 				return count
 			}
-			_, c, _ := j.Next()
-			count += c
+			_, n, _ := c.Next()
+			count += n
 		}
-		cell := j.cell()
+		cell := c.cell()
 		switch {
 		case cell == noCell || cell*pageSpan > limit:
 			return count
 		case cellEnd(cell) <= uint64(limit)+1:
-			count += j.pass(cell)
+			count += c.pass(cell)
 		default:
-			j.enter(cell)
+			c.enter(cell)
 		}
 	}
 }
 
 // pass moves past a whole cell and returns how many values it holds.
-func (j *Cursor) pass(cell int64) (count uint64) {
-	j.into(cell)
-	for _, i := range j.inside {
-		c, _ := j.sources[i].skim()
-		count += c
+func (c *Cursor) pass(cell int64) (count uint64) {
+	c.into(cell)
+	for _, i := range c.inside {
+		n, _ := c.sources[i].skim()
+		count += n
 	}
-	j.passed = append(j.passed[:0], j.inside...)
+	c.passed = append(c.passed[:0], c.inside...)
 	return count
 }
 
 // Largest returns the largest value that UpTo moved past.
-func (j *Cursor) Largest() int64 {
-	for _, i := range j.passed {
-		again := j.sources[i].again()
+func (c *Cursor) Largest() int64 {
+	for _, i := range c.passed {
+		again := c.sources[i].again()
 		for v, _, ok := again.next(); ok; v, _, ok = again.next() {
-			j.last = max(j.last, v)
+			c.last = max(c.last, v)
 		}
 	}
-	j.passed = j.passed[:0]
-	return j.last
+	c.passed = c.passed[:0]
+	return c.last
 }

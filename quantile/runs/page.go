@@ -139,16 +139,6 @@ func (p *page) clone() *page {
 	return &c
 }
 
-func (p *page) bytes() uint64 {
-	held := uint64(unsafe.Sizeof(*p))
-	for _, g := range p.high {
-		if g != nil {
-			held += uint64(unsafe.Sizeof(*g))
-		}
-	}
-	return held
-}
-
 type node [nodePages]*page
 
 // directory finds the page of a value in two steps; it grows with the value.
@@ -233,17 +223,4 @@ func (d *directory) all() iter.Seq2[int64, *page] {
 			}
 		}
 	}
-}
-
-func (d *directory) bytes() uint64 {
-	held := uint64(cap(d.nodes)) * uint64(unsafe.Sizeof(&node{}))
-	for _, n := range d.nodes {
-		if n != nil {
-			held += uint64(unsafe.Sizeof(node{}))
-		}
-	}
-	for _, p := range d.all() {
-		held += p.bytes()
-	}
-	return held
 }

@@ -97,7 +97,7 @@ func (s *Sample) keep(ns int64) {
 // makeRoom doubles pending, from a few values up to maxPending, and empties
 // it from there on: most of many thousand samples stay small.
 func (s *Sample) makeRoom() {
-	if n := len(s.pending); n >= maxPending || n >= tightPending && s.store.tight() {
+	if n := len(s.pending); n >= maxPending || n >= fewPending && s.store.overLimit() {
 		s.flush()
 		return
 	}
@@ -206,20 +206,8 @@ func (s *Sample) Clone() *Sample {
 	return c
 }
 
-// Bytes returns the memory that s holds, in bytes, for budgets. Blocks that a
-// clone shares are counted in both.
-func (s *Sample) Bytes() uint64 {
-	total := uint64(unsafe.Sizeof(*s)) + s.pages.bytes()
-	total += uint64(cap(s.pending)) * uint64(unsafe.Sizeof(int64(0)))
-	total += uint64(cap(s.heavy)) * uint64(unsafe.Sizeof(tally{}))
-	total += uint64(cap(s.runs)) * uint64(unsafe.Sizeof(run{}))
-	for _, r := range s.runs {
-		total += r.held + uint64(cap(r.blocks))*uint64(unsafe.Sizeof(block{}))
-	}
-	return total
-}
-
-// countedBytes is Bytes as far as it is known without looking at each page.
+// countedBytes is the memory that s holds, as far as it is known without looking at
+// each page.
 func (s *Sample) countedBytes() uint64 {
 	return s.pages.count*uint64(unsafe.Sizeof(page{})) + uint64(cap(s.pending))*uint64(unsafe.Sizeof(int64(0))) + s.heldByRuns()
 }

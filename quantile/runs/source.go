@@ -24,6 +24,15 @@ type cellSource interface {
 	again() sortedSource
 }
 
+// total reads the rest of a source, and returns how many values that is and their sum.
+func total(s sortedSource) (count uint64, sum Sum) {
+	for v, c, ok := s.next(); ok; v, c, ok = s.next() {
+		count += c
+		sum.Add(v, c)
+	}
+	return count, sum
+}
+
 // tallied is the source of a sorted slice.
 type tallied struct {
 	rest    []tally
@@ -70,10 +79,7 @@ func (t *tallied) next() (int64, uint64, bool) {
 
 func (t *tallied) skim() (count uint64, sum Sum) {
 	all := t.rest
-	for v, c, ok := t.next(); ok; v, c, ok = t.next() {
-		count += c
-		sum.Add(v, c)
-	}
+	count, sum = total(t)
 	t.skimmed = all[:len(all)-len(t.rest)]
 	return count, sum
 }
@@ -128,11 +134,7 @@ func (p *paged) move() int64 {
 
 func (p *paged) skim() (count uint64, sum Sum) {
 	if p.skimmed = p.pageWalk; p.slot > 0 {
-		for v, c, ok := p.next(); ok; v, c, ok = p.next() {
-			count += c
-			sum.Add(v, c)
-		}
-		return count, sum
+		return total(&p.pageWalk)
 	}
 	p.slot = pageSlots
 	count, slots := p.page.total()

@@ -12,9 +12,9 @@ const (
 	notForPages = 4
 	// leastSpill is the size of runs, in bytes, that are worth being written.
 	leastSpill = 4 << 10
-	// tightPending values are all that is collected before it is sorted, where
+	// fewPending values are all that is collected before it is sorted, where
 	// memory is short.
-	tightPending = 256
+	fewPending = 256
 )
 
 // Store bounds the memory of many samples: where they hold more than its limit,
@@ -84,8 +84,8 @@ func (st *Store) allowsPage() bool {
 	return true
 }
 
-// tight reports whether samples should not grow their buffers.
-func (st *Store) tight() bool { return st != nil && st.held > st.limit }
+// overLimit reports whether samples should not grow their buffers.
+func (st *Store) overLimit() bool { return st != nil && st.held > st.limit }
 
 // account takes note of what s holds, and makes room.
 func (st *Store) account(s *Sample) {

@@ -84,7 +84,7 @@ func TestStoreHoldsItsLimit(t *testing.T) {
 	}
 	var bytes uint64
 	for _, s := range samples {
-		bytes += s.Bytes()
+		bytes += s.heldBytes()
 	}
 	if n := spilltest.Bytes(t, dir); bytes > uint64(limit+limit/8) || n < int64(limit) {
 		t.Errorf("%d bytes held, %d in the file", bytes, n)

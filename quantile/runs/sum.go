@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 )
@@ -43,9 +44,10 @@ func (s Sum) Minus(o Sum) Sum {
 }
 
 // AtMost reports s <= o.
-func (s Sum) AtMost(o Sum) bool {
-	return s.Hi < o.Hi || s.Hi == o.Hi && s.Lo <= o.Lo
-}
+func (s Sum) AtMost(o Sum) bool { return s.Compare(o) <= 0 }
+
+// Compare returns -1, 0 or +1 as s is below, equal to or above o.
+func (s Sum) Compare(o Sum) int { return cmp.Or(cmp.Compare(s.Hi, o.Hi), cmp.Compare(s.Lo, o.Lo)) }
 
 // Portion returns max(1, ceil(s num/den)), the nearest rank of a sum of weights.
 // num is at most den, and s below 2^127.

@@ -1,6 +1,9 @@
 package runs
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Union reads several samples as one. Nil samples are empty.
 type Union []*Sample
@@ -43,24 +46,47 @@ func (u Union) UpTo(limit int64) uint64 {
 	return w.UpTo(limit)
 }
 
-// Interleave calls visit with the values of several unions in ascending order, each
-// with its count in one of them and that one's index, until it returns false. Equal
-// values come once for each union, in no order.
-func Interleave(unions []Union, visit func(value int64, count uint64, from int) bool) {
-	sources := make([]*indexed, len(unions))
-	for i, u := range unions {
-		sources[i] = &indexed{u.Cursor(), i}
-	}
-	for w := newMerger(sources); len(w.heads) > 0; w.advance() {
-		if top := &w.heads[0]; !visit(top.value, top.count, top.from.(*indexed).index) {
-			return
+// At returns the values at some ranks, counted from 1; 0 at ranks beyond the union. Like
+// All it sorts internal buffers.
+func (u Union) At(ranks ...uint64) []int64 {
+	q := NewRankQuery(u, ranks)
+	Answer(q)
+	return q.Values
+}
+
+// Share is how often a value comes from one of several cursors.
+type Share struct {
+	From  int
+	Count uint64
+}
+
+// Interleave yields the distinct values that cursors have still to give, ascending, each
+// with its count by cursor in their order. The list is good until the next value.
+func Interleave(cursors ...*Cursor) iter.Seq2[int64, []Share] {
+	return func(yield func(int64, []Share) bool) {
+		sources := make([]*indexed, len(cursors))
+		for i, c := range cursors {
+			sources[i] = &indexed{c, i}
+		}
+		var shares []Share
+		for w := newMerger(sources); len(w.heads) > 0; {
+			value := w.heads[0].value
+			for shares = shares[:0]; len(w.heads) > 0 && w.heads[0].value == value; w.advance() {
+				shares = append(shares, Share{w.heads[0].from.(*indexed).index, w.heads[0].count})
+			}
+			if len(shares) > 1 {
+				slices.SortFunc(shares, func(a, b Share) int { return a.From - b.From })
+			}
+			if !yield(value, shares) {
+				return
+			}
 		}
 	}
 }
 
 // indexed is a sorted source that knows its place.
 type indexed struct {
-	Cursor
+	*Cursor
 	index int
 }
 
