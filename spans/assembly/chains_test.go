@@ -355,7 +355,7 @@ func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
 		lines[i].outcome = spans.Truncated
 	}
 	addLines(t, few, lines...)
-	if perLine := held(few) / 1000; perLine > 40 { // id, its text, and 7 more
+	if perLine := held(few) / 1000; perLine > 30 {
 		t.Errorf("%d bytes a line", perLine)
 	}
 	// A line with its pod takes a byte where the pairs of hop and pod are few.

@@ -22,7 +22,7 @@ const (
 	// blockBytes is what memory is handed out in.
 	blockBytes = 8192
 	// writtenBlocks are written to a file at once, where there are as many.
-	writtenBlocks = 8
+	writtenBlocks = 16
 )
 
 // partitionOf is which of n = 2^k partitions an id falls into; level selects other bits
