@@ -162,7 +162,7 @@ func unpackLine(a *spans.Attempt, b []byte, sites []site) (rest []byte) {
 
 // spelling is how the id of a chain was written, so that it is printed the same:
 // the number of its hexadecimal digits, and whether the letters are capitals; 0
-// where it is no plain run of them.
+// where it is no run of them alone.
 type spelling byte
 
 const (

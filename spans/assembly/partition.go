@@ -188,7 +188,7 @@ func (p *partition) forget() { p.blocks, p.bytes = nil, 0 }
 // store keeps records by partition, in memory as far as its quota goes.
 type store struct {
 	partitions []partition // a power of two
-	level      int         // which bits of the id tell the partition
+	level      int         // which bits of the id are the partition
 	quota      *quota
 	file       *spill.File
 }
