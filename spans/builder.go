@@ -110,7 +110,7 @@ func (b *Builder) Hop(name []byte) int32 {
 	return b.SpanHop(name, func() Hop { return Hop{Name: string(name)} })
 }
 
-// SpanHop returns the index of the hop with that key, which must tell all hops
+// SpanHop returns the index of the hop with that key, which must distinguish all hops
 // of the builder apart; where the key is new, describe gives the hop.
 func (b *Builder) SpanHop(key []byte, describe func() Hop) int32 {
 	if i, ok := b.hops.keys.find(key); ok {

@@ -111,7 +111,7 @@ func spot(key []byte) uint8 {
 	return uint8(mixed * 0x9e3779b97f4a7c15 >> 56) // Knuth's multiplicative hash
 }
 
-// hopTable maps hops to dense indices by keys that tell them apart.
+// hopTable maps hops to dense indices by keys that differ where the hops do.
 type hopTable struct {
 	keys *dictionary
 	list []Hop

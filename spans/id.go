@@ -3,7 +3,6 @@ package spans
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -85,18 +84,12 @@ func number(text []byte) (hi, lo uint64, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	if hi, lo, ok = encodedDigits(raw[:size]); ok {
-		return hi, lo, true
+	if size == 16 || size == 32 { // ids that were encoded twice: base64 of hexadecimal text
+		if hi, lo, ok = hexadecimal(raw[:size]); ok {
+			return hi, lo, true
+		}
 	}
 	return bytesValue(raw[:size])
-}
-
-// encodedDigits reads ids that were encoded twice: base64 of hexadecimal text.
-func encodedDigits(raw []byte) (hi, lo uint64, ok bool) {
-	if len(raw) != 16 && len(raw) != 32 {
-		return 0, 0, false
-	}
-	return hexadecimal(raw)
 }
 
 func bytesValue(raw []byte) (hi, lo uint64, ok bool) {
@@ -140,11 +133,3 @@ var hexDigit = func() (t [256]uint8) {
 	}
 	return t
 }()
-
-// TraceIDOfBytes and SpanIDOfBytes read ids of binary formats.
-func TraceIDOfBytes(raw []byte) (id TraceID, opaque bool) {
-	if hi, lo, ok := bytesValue(raw); ok {
-		return TraceID{hi, lo}, false
-	}
-	return ParseTraceID([]byte(hex.EncodeToString(raw)))
-}

@@ -16,7 +16,7 @@ type Interval struct {
 	Known           bool
 }
 
-// grain is the resolution of a moment as far as its trailing zeros tell: many
+// grain is the resolution of a moment by its trailing zeros: many
 // loggers write whole seconds.
 func grain(ns int64) int64 {
 	switch {

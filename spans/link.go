@@ -165,7 +165,7 @@ func (t *Trace) find(id SpanID) int32 {
 }
 
 // cutCycles walks up from every span, stamping what it passes. A walk that
-// meets its own stamp has gone round a cycle; the tie of the cycle's first span
+// comes to its own stamp has gone round a cycle; the tie of the cycle's first span
 // in the order of Spans is cut, wherever the walk came in.
 func (t *Trace) cutCycles() {
 	t.work.stamps = refill(t.work.stamps, len(t.Spans), -1)

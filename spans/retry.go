@@ -124,7 +124,7 @@ func (t *Trace) overlapped(i int32, ended []int32) int {
 }
 
 // MayBeRetriedBy reports whether an attempt had ended when one that is marked as a
-// retry started, as far as clocks tell.
+// retry started, as far as clocks are right.
 func (s *Span) MayBeRetriedBy(next *Span) bool {
 	return s.End() <= next.Start || uint64(s.End())-uint64(next.Start) <= RetryOverlap
 }

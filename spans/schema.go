@@ -82,7 +82,7 @@ var fields = [...]struct {
 // Schema returns the Arrow schema of batches with the given optional columns.
 // Durations and timeouts are int64 nanoseconds, start is a UTC timestamp in
 // nanoseconds, outcome, cut_by and failure are the numbers of this package's
-// constants. A hop is told by its name.
+// constants. A hop is its name there.
 func Schema(c Columns) *arrow.Schema {
 	var list []arrow.Field
 	for _, f := range fields {

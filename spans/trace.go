@@ -140,7 +140,7 @@ type Trace struct {
 	// Missing are the spans whose parent is not in the trace.
 	Missing []int32
 	// RetryOf holds, after MarkRetries, the index of the attempt that a span
-	// retries, -1 where it is no retry or where that cannot be told.
+	// retries, -1 where it is no retry or where that is not known.
 	RetryOf []int32
 
 	Hops          []Hop

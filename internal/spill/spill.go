@@ -25,6 +25,7 @@ type File struct {
 	path         string   // of what Close has to remove
 	end          int64
 	closed       bool
+	joined       []byte // of parts
 }
 
 // Piece is where a block lies in a File, and its checksum.
@@ -53,23 +54,27 @@ func New(folder, kind string) *File {
 	return &File{folder: folder, kind: kind}
 }
 
-// Write appends a block, in any number of parts, of less than 4 GiB.
+// Write appends a block of less than 4 GiB, which may come in parts.
 func (f *File) Write(parts ...[]byte) (Piece, error) {
 	if err := f.create(); err != nil {
 		return Piece{}, f.named(err)
 	}
-	p := Piece{at: f.end}
-	for _, part := range parts {
-		if uint64(len(part)) > math.MaxUint32-uint64(p.size) {
-			return Piece{}, f.named(errTooLarge)
+	block := parts[0]
+	if len(parts) > 1 {
+		f.joined = append(f.joined[:0], block...)
+		for _, part := range parts[1:] {
+			f.joined = append(f.joined, part...)
 		}
-		if _, err := f.file.WriteAt(part, f.end); err != nil {
-			return Piece{}, f.named(err)
-		}
-		p.size += uint32(len(part))
-		p.sum = crc32.Update(p.sum, castagnoli, part)
-		f.end += int64(len(part))
+		block = f.joined
 	}
+	if uint64(len(block)) > math.MaxUint32 {
+		return Piece{}, f.named(errTooLarge)
+	}
+	p := Piece{f.end, uint32(len(block)), crc32.Checksum(block, castagnoli)}
+	if _, err := f.file.WriteAt(block, p.at); err != nil {
+		return Piece{}, f.named(err)
+	}
+	f.end += int64(len(block))
 	return p, nil
 }
 

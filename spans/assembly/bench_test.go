@@ -74,9 +74,9 @@ func batches(n int) (list []*spans.Batch) {
 
 const benchSpans = 512 << 10
 
-// BenchmarkAssembler reports ns a span of adding and of visiting, by one
+// BenchmarkTraces reports ns a span of adding and of visiting, by one
 // worker each.
-func BenchmarkAssembler(b *testing.B) {
+func BenchmarkTraces(b *testing.B) {
 	list := batches(benchSpans)
 	for _, c := range []struct {
 		name   string

@@ -10,8 +10,8 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// A run is written as the id of its chain, how that was spelled, its text if it is no
-// number, and its lines. A line is a byte of flags, the number of its site where the
+// A run is written as how the id of its chain was spelled, the id, as its text if it is
+// no number, and its lines. A line is a byte of flags, the number of its site where the
 // flags do not hold it, how it ended unless it completed, its duration, and its start
 // as the distance to that of the line before; for the first line of a run, of the run
 // before in the same partition.
@@ -50,12 +50,12 @@ type runWriter struct {
 func (r *runWriter) begin(text []byte) {
 	id, opaque := spans.ParseTraceID(text)
 	r.id, r.text, r.first = id, text, true
-	r.bytes = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(r.bytes[:0], id.Hi), id.Lo)
-	if !opaque {
-		r.bytes = append(r.bytes, byte(spellingOf(text)))
+	if opaque {
+		r.bytes = append(records.Append(append(r.bytes[:0], byte(notNumber)), uint64(len(text))), text...)
 		return
 	}
-	r.bytes = append(records.Append(append(r.bytes, byte(notNumber)), uint64(len(text))), text...)
+	r.bytes = append(r.bytes[:0], byte(spellingOf(text)))
+	r.bytes = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(r.bytes, id.Hi), id.Lo)
 }
 
 // line adds a line of a batch to the record.
@@ -126,13 +126,15 @@ func (r *chainRun) Name() string {
 
 // unpackRun reads what stands before the lines.
 func unpackRun(b []byte) (r chainRun, rest []byte) {
-	r.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
-	r.spelling, b = spelling(b[16]), b[17:]
+	r.spelling, b = spelling(b[0]), b[1:]
 	if r.spelling == notNumber {
 		n, text := records.Take(b)
-		r.text, b = text[:n:n], text[n:]
+		r.text = text[:n:n]
+		r.id, _ = spans.ParseTraceID(r.text)
+		return r, text[n:]
 	}
-	return r, b
+	r.id = spans.TraceID{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
+	return r, b[16:]
 }
 
 // unpackLine reads what stands before the start of a line.
@@ -160,7 +162,7 @@ func unpackLine(a *spans.Attempt, b []byte, sites []site) (rest []byte) {
 
 // spelling is how the id of a chain was written, so that it is printed the same:
 // the number of its hexadecimal digits, and whether the letters are capitals; 0
-// where it is no plain run of them.
+// where it is no run of them alone.
 type spelling byte
 
 const (

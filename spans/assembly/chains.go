@@ -81,7 +81,7 @@ func (s *Chains) Close() error {
 // reading a file, or the end of ctx, ends it.
 func (s *Chains) Each(ctx context.Context, workers int, visit func(worker int, c *spans.Chain) error) error {
 	if s.visited {
-		return errors.New("spans: Each after Each")
+		return errors.New("assembly: Each after Each")
 	}
 	s.visited = true
 	all := s.merge()

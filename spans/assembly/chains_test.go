@@ -185,6 +185,7 @@ func TestOnlyWhatRetriedCallsAreMadeOfIsKept(t *testing.T) {
 }
 
 func TestLinesThatMemoryDoesNotHoldGoToAFile(t *testing.T) {
+	t.Parallel()
 	lines := manyLines(500)
 	whole := storeOf(t, ChainConfig{})
 	addLines(t, whole.Worker(0), lines...)
@@ -302,6 +303,7 @@ type keptLine struct {
 }
 
 func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, limit := range []int64{0, 500} {
 		s := storeOf(t, ChainConfig{Memory: limit, TempDir: t.TempDir(), CutFrom: func(h spans.Hop) int64 { return map[string]int64{"hop 1": 1000}[h.Name] }})
@@ -355,7 +357,7 @@ func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
 		lines[i].outcome = spans.Truncated
 	}
 	addLines(t, few, lines...)
-	if perLine := held(few) / 1000; perLine > 40 { // id, its text, and 7 more
+	if perLine := held(few) / 1000; perLine > 30 {
 		t.Errorf("%d bytes a line", perLine)
 	}
 	// A line with its pod takes a byte where the pairs of hop and pod are few.

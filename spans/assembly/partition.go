@@ -22,7 +22,7 @@ const (
 	// blockBytes is what memory is handed out in.
 	blockBytes = 8192
 	// writtenBlocks are written to a file at once, where there are as many.
-	writtenBlocks = 8
+	writtenBlocks = 16
 )
 
 // partitionOf is which of n = 2^k partitions an id falls into; level selects other bits
@@ -188,7 +188,7 @@ func (p *partition) forget() { p.blocks, p.bytes = nil, 0 }
 // store keeps records by partition, in memory as far as its quota goes.
 type store struct {
 	partitions []partition // a power of two
-	level      int         // which bits of the id tell the partition
+	level      int         // which bits of the id are the partition
 	quota      *quota
 	file       *spill.File
 }

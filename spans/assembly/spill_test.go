@@ -39,6 +39,7 @@ func interleaved(n int) []testSpan {
 }
 
 func TestSpillingChangesNothing(t *testing.T) {
+	t.Parallel()
 	n := 300
 	if raceEnabled() {
 		n = 100 // the checked allocator is slow then
@@ -68,9 +69,9 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestATraceAmongManyIsPartedFromThem: the partition must be parted until the
+// TestATraceAmongManyIsSplitFromThem: the partition must be split until the
 // large trace is alone; it is then held whole, whatever the limit.
-func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
+func TestATraceAmongManyIsSplitFromThem(t *testing.T) {
 	list := interleaved(60)
 	for i := range 300 {
 		list = append(list, testSpan{trace: 7, id: 100 + i, parent: 1, start: i})
@@ -86,8 +87,8 @@ func TestATraceAmongManyIsPartedFromThem(t *testing.T) {
 	}
 }
 
-// TestIDsWithTheSameBitsEndTheParting: ids made to fall together at every level.
-func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
+// TestIDsWithTheSameBitsEndTheSplitting: ids made to fall together at every level.
+func TestIDsWithTheSameBitsEndTheSplitting(t *testing.T) {
 	a := newTestAssembler(t, TraceConfig{Memory: 1})
 	b := spans.NewBuilder(memory.DefaultAllocator, spans.Links)
 	defer b.Release()
@@ -105,6 +106,7 @@ func TestIDsWithTheSameBitsEndTheParting(t *testing.T) {
 }
 
 func TestLargeTextsAreSpilled(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 3<<20)
 	var list []testSpan
 	for i := range 8 {
@@ -337,7 +339,7 @@ func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	}
 }
 
-// TestAMillionSpansOfOneTrace: it cannot be parted, so it is held whole.
+// TestAMillionSpansOfOneTrace: it cannot be split, so it is held whole.
 func TestAMillionSpansOfOneTrace(t *testing.T) {
 	if testing.Short() || raceEnabled() {
 		t.Skip()

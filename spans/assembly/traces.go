@@ -45,9 +45,9 @@ type Counts struct {
 }
 
 // errNoLinks is a mistake of the caller: the builder was not asked for Links.
-var errNoLinks = errors.New("spans: a batch without the columns of Links")
+var errNoLinks = errors.New("assembly: a batch without the columns of Links")
 
-// NewTraces returns an assembler; the caller must Close it.
+// NewTraces returns an empty store; the caller must Close it.
 func NewTraces(c TraceConfig) *Traces {
 	c.Workers = max(c.Workers, 1)
 	if c.Memory <= 0 {
@@ -111,7 +111,7 @@ func (c *TraceCollector) Add(b *spans.Batch) error {
 		return errNoLinks
 	}
 	if c.sealed {
-		return errors.New("spans: Add after Each or Close")
+		return errors.New("assembly: Add after Each or Close")
 	}
 	names, grown := c.tables.of(b)
 	c.store.quota.charge(grown)

@@ -83,6 +83,7 @@ func difference(want, got []whole) string {
 }
 
 func TestTracesDoNotDependOnHowTheyCame(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawForest(rt)
@@ -101,6 +102,7 @@ func TestTracesDoNotDependOnHowTheyCame(t *testing.T) {
 
 // TestTracesAreThoseOfADumbOracle holds the linker against maps and loops.
 func TestTracesAreThoseOfADumbOracle(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawForest(rt)
 		for _, tr := range assemble(rt, TraceConfig{}, 1, list) {

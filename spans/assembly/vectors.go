@@ -53,7 +53,7 @@ func (v *vectors) check() error {
 	} {
 		for row, i := range c.list {
 			if uint32(i) >= uint32(c.names) {
-				return fmt.Errorf("spans: row %d of a batch: no %s %d of %d", row, c.what, i, c.names)
+				return fmt.Errorf("assembly: row %d of a batch: no %s %d of %d", row, c.what, i, c.names)
 			}
 		}
 	}

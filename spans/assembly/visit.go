@@ -24,7 +24,7 @@ const (
 // visit, or the end of ctx, ends it.
 func (a *Traces) Each(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
 	if a.visited || a.collectors == nil {
-		return errors.New("spans: Each after Each or Close")
+		return errors.New("assembly: Each after Each or Close")
 	}
 	a.visited = true
 	merged, names := a.seal()
