@@ -269,28 +269,28 @@ func (a *adviser) planSteps() {
 		return
 	}
 	a.result.Steps = append(a.result.Steps, Step{
-		Do:          "for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
-		Accumulator: "that every hop is there, that cut attempts are marked, and that the window covers the busiest day",
-		Read:        "tailscope timeouts",
+		Do:    "for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
+		Watch: "that every hop is there, that cut attempts are marked, and that the window covers the busiest day",
+		Read:  "tailscope timeouts",
 	})
 	if text := a.canaryStep(); text != "" {
 		a.result.Steps = append(a.result.Steps, Step{
-			Do:          text,
-			Accumulator: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
-			Read:        "tailscope timeouts --by KEY, with the key that tells the canary's calls from the others",
+			Do:    text,
+			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
+			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's calls from the others",
 		})
 	}
 	if text := a.setStep(); text != "" {
 		a.result.Steps = append(a.result.Steps, Step{
-			Do:          "for two days, only the timeout of each hop: " + text + "; retries and the total stay as they are",
-			Accumulator: "that no hop has more than " + a.FalseTimeout.Text() + " of its first attempts cut, and what is held at the busiest time",
-			Read:        "tailscope quantiles --timeout HOP=T, with the new timeouts",
+			Do:    "for two days, only the timeout of each hop: " + text + "; retries and the total stay as they are",
+			Watch: "that no hop has more than " + a.FalseTimeout.Text() + " of its first attempts cut, and what is held at the busiest time",
+			Read:  "tailscope quantiles --timeout HOP=T, with the new timeouts",
 		})
 	}
 	a.result.Steps = append(a.result.Steps, Step{
-		Do:          a.totalStep(),
-		Accumulator: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
-		Read:        "tailscope retries, and tailscope orphans for traces",
+		Do:    a.totalStep(),
+		Watch: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
+		Read:  "tailscope retries, and tailscope orphans for traces",
 	})
 	for i := range a.result.Steps {
 		a.result.Steps[i].Number = i + 1

@@ -238,8 +238,8 @@ type Inversion struct {
 
 // Step is one step of the roll-out.
 type Step struct {
-	Number      int    `json:"step"` // from 1
-	Do          string `json:"do"`
-	Accumulator string `json:"accumulator"`
-	Read        string `json:"read_back"`
+	Number int    `json:"step"` // from 1
+	Do     string `json:"do"`
+	Watch  string `json:"watch"`
+	Read   string `json:"read_back"`
 }

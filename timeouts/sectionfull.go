@@ -115,7 +115,7 @@ func perTry(ns int64) value {
 func rollOut(o *Result) report.Table {
 	t := report.Table{Title: "Roll-out"}
 	for _, s := range o.Steps {
-		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Accumulator %s. Read it back with: %s.", s.Number, upperFirst(s.Do), s.Accumulator, s.Read))
+		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, upperFirst(s.Do), s.Watch, s.Read))
 	}
 	return t
 }
