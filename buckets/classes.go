@@ -273,29 +273,21 @@ func (h *hop) failedByWeight() float64 {
 	return failed / all
 }
 
-// FirstCompleted yields the completed first attempts of each hop.
-func (c *Classes) FirstCompleted() iter.Seq2[spans.Hop, quantile.Union] {
-	return func(yield func(spans.Hop, quantile.Union) bool) {
-		all := map[spans.Hop]quantile.Union{}
-		for s := range c.sets() {
-			for id, h := range s.hops {
-				all[id] = append(all[id], h.first.completed)
-			}
-		}
-		for id, u := range all {
-			if !yield(id, u) {
-				return
-			}
-		}
-	}
+// FirstCompleted returns the completed first attempts of each hop.
+func (c *Classes) FirstCompleted() map[spans.Hop]quantile.Union {
+	return c.unions(func(h *hop) quantile.Union { return quantile.Union{h.first.completed} })
 }
 
-// Completed yields the completed attempts of each hop, first ones and retries.
+// Completed returns the completed attempts of each hop, first ones and retries.
 func (c *Classes) Completed() map[spans.Hop]quantile.Union {
+	return c.unions(func(h *hop) quantile.Union { return quantile.Union{h.first.completed, h.retries.completed} })
+}
+
+func (c *Classes) unions(of func(*hop) quantile.Union) map[spans.Hop]quantile.Union {
 	all := map[spans.Hop]quantile.Union{}
 	for s := range c.sets() {
 		for id, h := range s.hops {
-			all[id] = append(all[id], h.first.completed, h.retries.completed)
+			all[id] = append(all[id], of(h)...)
 		}
 	}
 	return all

@@ -141,7 +141,7 @@ func TestWholeWeightsRepeatTraces(t *testing.T) {
 		want, got := set.Results(unweighted(q)), classesOf(c, 2, list).Results(q)
 		for i := range want {
 			if diff := cmp.Diff(valuesOf(want[i]), valuesOf(got[i])); diff != "" {
-				t.Fatalf("%s (-want +got):\n%s", want[i].Hop, diff)
+				t.Fatalf("%s (-want +got):\n%s", want[i].Name, diff)
 			}
 		}
 	})
@@ -249,19 +249,19 @@ func TestBiasedSampleHasNoQuantileAndNoShare(t *testing.T) {
 	list := append(weightedWorld(), weighed{1, []spans.Span{span(0, 3, spans.Failed)}}, weighed{1, []spans.Span{span(1, 3, spans.Completed)}})
 	for _, r := range classesOf(weighedConfig(256), 2, list).Results(q) {
 		if !r.Biased || r.FailedShare != 0 || r.TruncatedShare.Value != 0 || r.TruncatedShare.Upper != 0 || r.TruncatedShare.Of == 0 {
-			t.Errorf("%s: shares %v %+v", r.Hop, r.FailedShare, r.TruncatedShare)
+			t.Errorf("%s: shares %v %+v", r.Name, r.FailedShare, r.TruncatedShare)
 		}
 		for _, one := range r.Tail {
 			if one.Status != quantile.NoValue || one.Lower != nil || one.Upper != nil || one.KM != nil || !strings.HasPrefix(one.Reason, "biased sample: ") {
-				t.Errorf("%s: %+v", r.Hop, one)
+				t.Errorf("%s: %+v", r.Name, one)
 			}
 		}
 		for _, b := range []Bucket{r.Completed, r.Truncated.Bucket, r.Failed.Bucket, r.Recorded} {
 			if b.All.Mean != 0 || b.All.Quantiles != nil || b.First.Quantiles != nil {
-				t.Errorf("%s: bucket %+v", r.Hop, b)
+				t.Errorf("%s: bucket %+v", r.Name, b)
 			}
 		}
-		if r.Hop == "a" && (r.Truncated.All.N != 40 || r.Truncated.All.Min != 300*ms || len(r.Walls) != 1) {
+		if r.Name == "a" && (r.Truncated.All.N != 40 || r.Truncated.All.Min != 300*ms || len(r.Walls) != 1) {
 			t.Errorf("counts, extremes or walls are gone: %+v", r)
 		}
 	}

@@ -21,7 +21,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Biased {
 		r.FailedShare, r.TruncatedShare.Of = jsontype.Number(math.NaN()), 0
 	}
-	return jsontype.Marshal(fields(r))
+	return jsontype.Join(jsontype.Object{
+		"hop", r.Name, "service", jsontype.Text(r.Service), "operation", jsontype.Text(r.Operation), "kind", r.Kind,
+	}, fields(r))
 }
 
 // MarshalJSON writes the parts behind the whole, null where they are empty.

@@ -11,11 +11,7 @@ import (
 
 // Result is what is known of one hop. All durations are nanoseconds.
 type Result struct {
-	Hop       string        `json:"hop"`
-	Service   jsontype.Text `json:"service"` // empty where the input has only a hop name
-	Operation jsontype.Text `json:"operation"`
-	Kind      jsontype.Text `json:"kind"` // span kind; empty for hop logs
-
+	spans.Hop     `json:"-"`
 	Attempts      uint64 `json:"attempts"`
 	FirstAttempts uint64 `json:"first_attempts"`
 	Retries       uint64 `json:"retries"`

@@ -107,8 +107,7 @@ func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries
 // result computes all that is known of the hop.
 func (h *hop) result(q Query) Result {
 	r := Result{
-		Hop: h.Name, Service: jsontype.Text(h.Service), Operation: jsontype.Text(h.Operation), Kind: jsontype.Text(h.Kind.String()),
-		Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
+		Hop: h.Hop, Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
 	asked := q.Quantiles
 	q.Quantiles = q.withTarget()

@@ -56,7 +56,7 @@ func TestBatchesOfOneBuilderInAnyOrder(t *testing.T) {
 		}
 		got := map[string]uint64{}
 		for _, r := range set.Results(asked()) {
-			got[r.Hop] = r.Attempts
+			got[r.Name] = r.Attempts
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("order %v: %v, want %v", order, got, want)
@@ -122,7 +122,7 @@ func TestARowIsAHopOfOneKind(t *testing.T) {
 	}
 	var got []string
 	for _, r := range set.Results(asked()) {
-		got = append(got, fmt.Sprintf("%s|%s|%s|%s|%d|%d walls", r.Hop, r.Service, r.Operation, r.Kind, r.Attempts, len(r.Walls)))
+		got = append(got, fmt.Sprintf("%s|%s|%s|%s|%d|%d walls", r.Name, r.Service, r.Operation, r.Kind, r.Attempts, len(r.Walls)))
 	}
 	want := []string{"a||||1|0 walls", "a b c|a|b c|client|1|1 walls", "a b c|a|b c|server|1|1 walls", "a b c|a b|c|server|1|1 walls"}
 	if d := same(want, got); d != "" {

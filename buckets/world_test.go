@@ -187,7 +187,7 @@ func timeouts(byHop map[string]int64) Config {
 func results(t testing.TB, c Config, q Query, r rows) map[string]Result {
 	byHop := map[string]Result{}
 	for _, one := range setOf(t, c, r).Results(q) {
-		byHop[one.Hop] = one
+		byHop[one.Name] = one
 	}
 	return byHop
 }

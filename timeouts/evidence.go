@@ -53,8 +53,7 @@ func (a *adviser) strata(row *buckets.Result) []Stratum {
 			s.Evidence = weaker(s.Evidence, Identified) // how a stratum's attempts depend on each other is not known
 		}
 		if s.Bound != nil {
-			ns := a.from(*s.Bound)
-			s.Timeout = &ns
+			s.Timeout = new(a.from(*s.Bound))
 		}
 		list = append(list, s)
 	}
@@ -149,8 +148,7 @@ func (a *adviser) serverSide(row *buckets.Result) *ServerSide {
 	}
 	side := &ServerSide{Coverage: s.Coverage}
 	if s.Value != nil && s.N*100 >= s.Of*leastCoverage {
-		ns := a.from(*s.Value)
-		side.Suggested = &ns
+		side.Suggested = new(a.from(*s.Value))
 	}
 	return side
 }
@@ -221,8 +219,7 @@ func takes(n uint64, perSecond *float64) *int64 {
 	if ns > longestWait {
 		return nil
 	}
-	t := int64(ns)
-	return &t
+	return new(int64(ns))
 }
 
 // longestWait is ten years, in ns.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/report"
@@ -71,11 +70,11 @@ type value = report.Value
 
 // columns are those of a row a hop.
 var columns = []report.Column[Hop]{
-	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(nameAndKind(h.Hop, h.Kind)) }},
-	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Hop) }},
+	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(h.Hop.String()) }},
+	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Name) }},
 	{Key: "service", Of: func(h *Hop) value { return report.String(h.Service) }},
 	{Key: "operation", Of: func(h *Hop) value { return report.String(h.Operation) }},
-	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind) }},
+	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind.String()) }},
 	{Key: "n", Head: "n", Of: func(h *Hop) value { return report.Count(h.N) }},
 	{Key: "current_ns", Head: "today", Of: func(h *Hop) value { return report.Maybe(h.Current, Current.value) }},
 	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value { return report.Maybe(h.cutShare(), report.Share) }},
@@ -110,13 +109,6 @@ func texts(warnings []note.Warning) []string {
 		list = append(list, w.Text)
 	}
 	return list
-}
-
-func nameAndKind[N ~string](name N, kind jsontype.Text) string {
-	if kind == "" {
-		return string(name)
-	}
-	return string(name) + " (" + string(kind) + ")"
 }
 
 // canaryText says how to run a canary.

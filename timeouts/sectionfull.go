@@ -24,7 +24,7 @@ func stratumTable(o *Result) report.Table {
 		}
 	}
 	return report.NewTable("By stratum", rows, []report.Column[stratumRow]{
-		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(nameAndKind(s.Hop.Hop, s.Kind)) }},
+		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(s.Hop.String()) }},
 		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(orElse(s.of.Name, report.Dash)) }},
 		{Head: "n", Of: func(s *stratumRow) value { return report.Count(s.of.N) }},
 		{Head: "cut", Of: func(s *stratumRow) value { return report.Count(s.of.Cut) }},
@@ -69,8 +69,8 @@ func totalTable(o *Result) report.Table {
 
 func totalCaption(o *Result) []string {
 	text := fmt.Sprintf("Of %s.", note.Count(o.Total.Requests, "request"))
-	if o.Total.Entry != "" {
-		text = fmt.Sprintf("Of %s with %s.", note.Count(o.Total.Requests, "request that begins", "requests that begin"), nameAndKind(o.Total.Entry, o.Total.Kind))
+	if o.Total.Entry.Name != "" {
+		text = fmt.Sprintf("Of %s with %s.", note.Count(o.Total.Requests, "request that begins", "requests that begin"), o.Total.Entry)
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", note.Count(more, "other hop"))
@@ -92,10 +92,10 @@ func grantTable(o *Result) report.Table {
 		caption = append(caption, "Where the needs of a call are not known, those of its neighbours are without a limit.")
 	}
 	if s := a.Infeasible; s != nil {
-		caption = append(caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", nameAndKind(s.Hop, s.Kind), durations.Text(s.Needs), durations.Text(s.Has)))
+		caption = append(caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", s.Hop, durations.Text(s.Needs), durations.Text(s.Has)))
 	}
 	return report.NewTable("The budget of "+durations.Text(a.Budget)+" handed down", a.Grants, []report.Column[Grant]{
-		{Head: "hop", Is: report.Key | report.Name, Of: func(g *Grant) value { return report.String(nameAndKind(g.Hop, g.Kind)) }},
+		{Head: "hop", Is: report.Key | report.Name, Of: func(g *Grant) value { return report.String(g.Hop.String()) }},
 		{Head: "needs", Of: func(g *Grant) value { return report.Maybe(g.Needs, report.Nanos) }},
 		{Head: "at most", Of: func(g *Grant) value { return report.Maybe(g.Limit, report.Nanos) }},
 		{Head: "attempts", Of: func(g *Grant) value { return report.Count((g.Tries + 1) * g.InRow) }},

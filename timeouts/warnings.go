@@ -8,6 +8,7 @@ import (
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // passedOn are the warnings of a row that its advice carries too.
@@ -22,7 +23,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 	if text := a.closeToMedian(h, row); text != "" {
 		list = append(list, note.Warning{Code: "close_to_median", Text: text})
 	}
-	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.key()].Served > 0 {
+	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.Hop].Served > 0 {
 		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
 	}
 	for _, w := range row.Warnings {
@@ -77,7 +78,7 @@ func (a *adviser) shortWindow() string {
 func (a *adviser) inverted() string {
 	var list []string
 	for _, v := range a.result.Inversions {
-		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent, durations.Text(v.ParentNS), v.Child, durations.Text(v.ChildNS)))
+		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent.Name, durations.Text(v.ParentNS), v.Child.Name, durations.Text(v.ChildNS)))
 	}
 	if len(list) == 0 {
 		return ""
@@ -89,10 +90,10 @@ func (a *adviser) bothWays() string {
 	var list []string
 	for _, p := range a.unsure {
 		if p.a == p.b {
-			list = append(list, p.a.name+" calls itself")
+			list = append(list, p.a.Name+" calls itself")
 			continue
 		}
-		list = append(list, p.a.name+" and "+p.b.name+" each seem to call the other")
+		list = append(list, p.a.Name+" and "+p.b.Name+" each seem to call the other")
 	}
 	if len(list) == 0 {
 		return ""
@@ -110,7 +111,7 @@ func (a *adviser) inCircle() string {
 }
 
 func (a *adviser) untimed() string {
-	n := a.nodes[key{}]
+	n := a.nodes[spans.Hop{}]
 	if a.Graph.Untimed == 0 || n == nil || len(n.Calls) < 2 {
 		return ""
 	}
@@ -123,8 +124,8 @@ func (a *adviser) layers() string {
 	var list []string
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
-		if g := a.grants[h.key()]; g != nil && g.inside && g.tries > 0 {
-			list = append(list, h.Hop)
+		if g := a.grants[h.Hop]; g != nil && g.inside && g.tries > 0 {
+			list = append(list, h.Name)
 		}
 	}
 	if len(list) == 0 {

@@ -108,26 +108,17 @@ func (*hopSettings) result(r *results, collected any) func() report.Section {
 // wallOf tells the timeout of a hop: of several the one that cut most, of an
 // inferred one the upper end.
 func (r *results) wallOf() func(spans.Hop) (int64, bool) {
-	walls := map[rowKey]buckets.Wall{}
+	walls := map[spans.Hop]buckets.Wall{}
 	for _, h := range r.hops {
 		if w, known := h.MainWall(); known {
-			walls[keyOfRow(&h)] = w
+			walls[h.Hop] = w
 		}
 	}
 	return func(h spans.Hop) (int64, bool) {
-		w, known := walls[keyOfHop(h)]
+		w, known := walls[h]
 		if w.Timeout != nil {
 			return *w.Timeout, known
 		}
 		return w.To, known
 	}
 }
-
-// rowKey is a row of the report. Several may have one name, that of their service.
-type rowKey struct{ name, kind, service, operation string }
-
-func keyOfRow(r *buckets.Result) rowKey {
-	return rowKey{r.Hop, string(r.Kind), string(r.Service), string(r.Operation)}
-}
-
-func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }
