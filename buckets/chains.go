@@ -7,7 +7,7 @@ import (
 
 // AddChain notes which first attempts of a hop come together in a chain of a hop
 // log, all of whose lines were added.
-func (c *Classes) AddChain(chain *spans.Chain) { c.plain.addChain(chain) }
+func (c *Classes) AddChain(chain *spans.Chain) { c.unweighted.addChain(chain) }
 
 // addChain looks at the hops that have several first attempts: one alone follows
 // from the counts of all.

@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -15,11 +16,11 @@ import (
 // be weighted once the whole input has told whether to. Like a Set it belongs to
 // one worker and is merged at the end.
 type Classes struct {
-	config   Config
-	plain    *Set // attempts of no trace, and of traces without a weight
-	byWeight map[float64]*Set
-	tooMany  bool // weights: all attempts are in plain
-	stores   []*quantile.Store
+	config     Config
+	unweighted *Set // attempts of no trace, and of traces without a weight
+	byWeight   map[float64]*Set
+	tooMany    bool // weights: all attempts are in unweighted
+	stores     []*quantile.Store
 }
 
 // NewClasses returns empty classes.
@@ -30,7 +31,7 @@ func NewClasses(c Config) *Classes {
 		stores = append(stores, c.store)
 	}
 	c.clusters = newHopClusters()
-	return &Classes{config: c, plain: NewSet(c), byWeight: map[float64]*Set{}, stores: stores}
+	return &Classes{config: c, unweighted: NewSet(c), byWeight: map[float64]*Set{}, stores: stores}
 }
 
 // Err returns the first error of writing samples to a file or reading them.
@@ -57,7 +58,7 @@ func (c *Classes) Close() error {
 // AddBatch counts the attempts of a batch, as Set.Add does: logs hold every attempt,
 // so each stands for itself. An error is one of writing samples to a file.
 func (c *Classes) AddBatch(b *spans.Batch) error {
-	c.plain.Add(b)
+	c.unweighted.Add(b)
 	return c.Err()
 }
 
@@ -68,7 +69,7 @@ func (c *Classes) AddTrace(t *spans.Trace, weight float64) { c.of(weight).AddTra
 // of returns the set of a weight.
 func (c *Classes) of(weight float64) *Set {
 	if weight == 0 || c.tooMany {
-		return c.plain
+		return c.unweighted
 	}
 	s := c.byWeight[weight]
 	if s == nil {
@@ -76,7 +77,7 @@ func (c *Classes) of(weight float64) *Set {
 		c.byWeight[weight] = s
 		if len(c.byWeight) > c.config.MaxWeights {
 			c.giveUp()
-			return c.plain
+			return c.unweighted
 		}
 	}
 	return s
@@ -89,10 +90,10 @@ func (c *Classes) giveUp() {
 	c.join()
 }
 
-// join moves all attempts into plain.
+// join moves all attempts into one set.
 func (c *Classes) join() {
 	for _, weight := range slices.Sorted(maps.Keys(c.byWeight)) {
-		c.plain.Merge(c.byWeight[weight])
+		c.unweighted.Merge(c.byWeight[weight])
 	}
 	clear(c.byWeight)
 }
@@ -104,54 +105,40 @@ func (c *Classes) Merge(o *Classes) {
 	}
 	c.stores = append(c.stores, o.stores...)
 	c.config.clusters.merge(o.config.clusters)
-	c.plain.Merge(o.plain)
+	c.unweighted.Merge(o.unweighted)
 	for weight, s := range o.byWeight {
 		c.of(weight).Merge(s)
 	}
 }
 
-// sets yields every set.
-func (c *Classes) sets() iter.Seq[*Set] {
-	return func(yield func(*Set) bool) {
-		if !yield(c.plain) {
-			return
-		}
-		for _, s := range c.byWeight {
-			if !yield(s) {
-				return
+// all yields every hop of every set.
+func (c *Classes) all() iter.Seq2[spans.Hop, *hop] {
+	return func(yield func(spans.Hop, *hop) bool) {
+		for _, s := range append(slices.Collect(maps.Values(c.byWeight)), c.unweighted) {
+			for id, h := range s.hops {
+				if !yield(id, h) {
+					return
+				}
 			}
 		}
 	}
 }
 
 // Attempts returns how many attempts were added.
-func (c *Classes) Attempts() uint64 {
-	var n uint64
-	for s := range c.sets() {
-		n += s.Attempts()
+func (c *Classes) Attempts() (n uint64) {
+	for _, h := range c.all() {
+		n += h.attempts()
 	}
 	return n
 }
 
-// Names yields the names of all hops, each once, in no order.
-func (c *Classes) Names() iter.Seq[string] {
+// Names returns the names of all hops.
+func (c *Classes) Names() map[string]bool {
 	names := map[string]bool{}
-	for s := range c.sets() {
-		for name := range s.Names() {
-			names[name] = true
-		}
+	for id := range c.all() {
+		names[id.Name] = true
 	}
-	return maps.Keys(names)
-}
-
-// Has reports whether a hop of that name was seen.
-func (c *Classes) Has(name string) bool {
-	for s := range c.sets() {
-		if s.Has(name) {
-			return true
-		}
-	}
-	return false
+	return names
 }
 
 // Results closes the classes and returns a Result per hop, as Set.Results does.
@@ -159,22 +146,20 @@ func (c *Classes) Has(name string) bool {
 // different weights are weighted; all others are the same as without.
 func (c *Classes) Results(q Query) []Result {
 	if q.Weighted && !c.tooMany {
-		c.of(1).Merge(c.plain)
-		c.plain = NewSet(c.config)
+		c.of(1).Merge(c.unweighted)
+		c.unweighted = NewSet(c.config)
 		c.label(q)
 	}
 	c.join()
-	return c.plain.Results(q)
+	return c.unweighted.Results(q)
 }
 
 // label copies, within each hop that has several weights, what weighting needs
 // of each. A row of folded hops needs it of all.
 func (c *Classes) label(q Query) {
 	occurs := map[spans.Hop]int{}
-	for s := range c.sets() {
-		for id := range s.hops {
-			occurs[id]++
-		}
+	for id := range c.all() {
+		occurs[id]++
 	}
 	folds := q.MaxHops > 0 && len(occurs) > q.MaxHops
 	for weight, s := range c.byWeight {
@@ -190,8 +175,8 @@ func (c *Classes) label(q Query) {
 
 // class is those first attempts of a hop that each stand for weight others.
 type class struct {
-	weight                                         float64
-	completed, failed, knownAt, ownSeen, otherSeen *quantile.Sample
+	weight float64
+	part
 }
 
 // class copies the settled attempts; an empty part has no class.
@@ -199,45 +184,25 @@ func (p *part) class(weight float64) []class {
 	if p.all().N() == 0 {
 		return nil
 	}
-	return []class{{weight, clone(p.completed), clone(p.failed), clone(p.knownAt), clone(p.ownSeen), clone(p.otherSeen)}}
-}
-
-func clone(s *quantile.Sample) *quantile.Sample {
-	if s == nil {
-		return nil
+	c := class{weight: weight}
+	for _, of := range [...]int{completions, failures, censoredAt, ownCuts, otherCuts} {
+		if from := p.samples[of]; from != nil {
+			c.samples[of] = from.Clone()
+		}
 	}
-	return s.Clone()
+	return []class{c}
 }
 
 // mergeClasses keeps a hop's classes sorted by weight, each weight once.
 func (h *hop) mergeClasses(from []class) {
-	for _, f := range from {
-		at, found := slices.BinarySearchFunc(h.classes, f.weight, func(c class, w float64) int {
-			switch {
-			case c.weight < w:
-				return -1
-			case c.weight > w:
-				return 1
-			}
-			return 0
-		})
+	for i := range from {
+		f := &from[i]
+		at, found := slices.BinarySearchFunc(h.classes, f.weight, func(c class, w float64) int { return cmp.Compare(c.weight, w) })
 		if !found {
 			h.classes = slices.Insert(h.classes, at, class{weight: f.weight})
 		}
-		h.classes[at].merge(f)
+		h.classes[at].merge(&f.part)
 	}
-}
-
-func (c *class) merge(o class) {
-	merge(&c.completed, o.completed)
-	merge(&c.failed, o.failed)
-	merge(&c.knownAt, o.knownAt)
-	merge(&c.ownSeen, o.ownSeen)
-	merge(&c.otherSeen, o.otherSeen)
-}
-
-func (c *class) part() *part {
-	return &part{completed: c.completed, knownAt: c.knownAt, ownSeen: c.ownSeen, otherSeen: c.otherSeen}
 }
 
 // weighted reports whether the first attempts stand for different numbers.
@@ -249,7 +214,7 @@ func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []depend
 	var list []quantile.Class
 	for i := range h.classes {
 		c := &h.classes[i]
-		list = append(list, quantile.Class{Weight: c.weight, Observed: c.part().observed()})
+		list = append(list, quantile.Class{Weight: c.weight, Observed: c.observed()})
 	}
 	t = quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
 	effects, cut = h.effects(q, t.Tails)
@@ -265,8 +230,8 @@ func (h *hop) failedByWeight() float64 {
 	var failed, all float64
 	for i := range h.classes {
 		c := &h.classes[i]
-		o := c.part().observed()
-		ended := float64(c.failed.N()) * c.weight
+		o := c.observed()
+		ended := float64(c.ended().N()) * c.weight
 		failed += ended
 		all += ended + float64(o.Completed.N()+o.CutAt.N()+o.CutSeen.N())*c.weight
 	}
@@ -275,23 +240,21 @@ func (h *hop) failedByWeight() float64 {
 
 // FirstCompleted returns the completed first attempts of each hop.
 func (c *Classes) FirstCompleted() map[spans.Hop]quantile.Union {
-	return c.unions(func(h *hop) quantile.Union { return quantile.Union{h.first.completed} })
+	return c.unions(func(h *hop) quantile.Union { return h.first.done() })
 }
 
 // Completed returns the completed attempts of each hop, first ones and retries.
 func (c *Classes) Completed() map[spans.Hop]quantile.Union {
-	return c.unions(func(h *hop) quantile.Union { return quantile.Union{h.first.completed, h.retries.completed} })
+	return c.unions((*hop).completed)
 }
 
 func (c *Classes) unions(of func(*hop) quantile.Union) map[spans.Hop]quantile.Union {
 	all := map[spans.Hop]quantile.Union{}
-	for s := range c.sets() {
-		for id, h := range s.hops {
-			all[id] = append(all[id], of(h)...)
-		}
+	for id, h := range c.all() {
+		all[id] = append(all[id], of(h)...)
 	}
 	return all
 }
 
 // Hops returns how many hops of logs there are.
-func (c *Classes) Hops() int { return len(c.plain.hops) }
+func (c *Classes) Hops() int { return len(c.unweighted.hops) }

@@ -102,6 +102,8 @@ func fold(hops []*hop, most int) []*hop {
 
 func byName(a, b *hop) int { return a.Compare(b.Hop) }
 
+func (h *hop) completed() quantile.Union { return append(h.first.done(), h.retries.done()...) }
+
 func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries.all()...) }
 
 // result computes all that is known of the hop.

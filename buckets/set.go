@@ -2,11 +2,8 @@ package buckets
 
 import (
 	"hash/maphash"
-	"iter"
-	"maps"
 
 	"github.com/tailscope/tailscope/quantile"
-
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -90,7 +87,7 @@ func (s *Set) Add(b *spans.Batch) {
 		if b.Resolution != nil {
 			h.resolution = min(h.resolution, b.Resolution[row])
 		}
-		if b.Stratum != nil || !s.addPlain(h, b, row) {
+		if b.Stratum != nil || !s.addCompletedFast(h, b, row) {
 			s.addRow(h, b, row)
 		}
 	}
@@ -100,9 +97,9 @@ func (s *Set) Add(b *spans.Batch) {
 	s.waiting, s.starts = s.waiting[:0], nil
 }
 
-// addPlain lets a completed attempt wait for others of its hop; false is for one
+// addCompletedFast lets a completed attempt wait for others of its hop; false is for one
 // that is more than that.
-func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
+func (s *Set) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
 	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked {
 		return false
@@ -159,7 +156,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
-		h.first.store, h.retries.store = s.config.store, s.config.store
+		h.first.store, h.retries.store, h.strata.store = s.config.store, s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks
 		s.hops[id] = h
@@ -179,38 +176,10 @@ func (s *Set) Merge(o *Set) {
 	}
 }
 
-// Attempts returns how many attempts were added.
-func (s *Set) Attempts() uint64 {
-	var n uint64
-	for _, h := range s.hops {
-		n += h.attempts()
-	}
-	return n
-}
-
-// Names yields the names of all hops, each once, in no order.
-func (s *Set) Names() iter.Seq[string] {
-	names := map[string]bool{}
-	for id := range s.hops {
-		names[id.Name] = true
-	}
-	return maps.Keys(names)
-}
-
-// Has reports whether a hop of that name was seen.
-func (s *Set) Has(name string) bool {
-	for id := range s.hops {
-		if id.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 func (h *hop) attempts() uint64 {
 	n := h.unfinished + uint64(len(h.held))
 	for _, p := range [...]*part{&h.first, &h.retries} {
-		n += p.all().N() + p.suspects.N()
+		n += p.all().N() + p.samples[suspects].N()
 	}
 	return n
 }

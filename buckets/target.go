@@ -98,7 +98,7 @@ func (s *strata) tails(p, confidence quantile.P) []StratumTail {
 	var list []StratumTail
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		one := s.byName[name]
-		o := quantile.Observed{Completed: quantile.Union{one.completed}, CutSeen: quantile.Union{one.cut}}
+		o := quantile.Observed{Completed: one.done(), CutSeen: one.union(censoredAt)}
 		t := o.Tails([]quantile.P{p}, confidence)
 		list = append(list, StratumTail{name, t.Cut, t.Tails[0]})
 	}

@@ -126,7 +126,7 @@ func (t tailer) lateCuts() string {
 // nothing is said. Only own cuts count: the others end with another call, and no
 // timeout would place them.
 func (t tailer) cutsMayMislead() string {
-	unknown := quantile.Summarize(quantile.Union{t.hop.first.ownSeen}, nil)
+	unknown := quantile.Summarize(t.hop.first.union(ownCuts), nil)
 	if unknown.N == 0 || t.hop.merged > 0 || t.query.Biased {
 		return ""
 	}
@@ -149,7 +149,7 @@ const (
 // allowed returns the longest that a first attempt is seen to have been allowed
 // to take, with cuts of unknown timeout.
 func (t tailer) allowed(unknown quantile.Summary) int64 {
-	known := quantile.Summarize(quantile.Union{t.hop.first.knownAt}, nil)
+	known := quantile.Summarize(t.hop.first.union(censoredAt), nil)
 	longest := max(t.r.Completed.First.Max, known.Max)
 	for _, w := range t.r.Walls {
 		longest = max(longest, w.To)
@@ -180,7 +180,7 @@ func (t tailer) unmarkedWall() string {
 	if t.hop.merged > 0 || top/100 < pow10(t.hop.resolution) {
 		return ""
 	}
-	spike := n - quantile.Union{t.hop.first.completed, t.hop.retries.completed}.UpTo(near-1)
+	spike := n - t.hop.completed().UpTo(near-1)
 	if spike < spikeLeast || spike*1000 < n*spikePerMille {
 		return ""
 	}
