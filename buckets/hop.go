@@ -94,7 +94,7 @@ func (p *part) take(of int, from *quantile.Sample) {
 }
 
 // count puts the attempts that wait where they belong.
-func (p *part) count(s *Set) {
+func (p *part) count(s *hopSet) {
 	p.sample(completions).AddAll(p.waiting)
 	if p.blocks != nil && s.together {
 		p.blocks.AddAt(s.starts[0], p.waiting)

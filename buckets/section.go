@@ -56,7 +56,8 @@ func tailTable(hops []Result, v *report.View) report.Table {
 	columns = append(columns,
 		column{Head: "n", Of: func(h *Result) value { return report.Count(h.TruncatedShare.Of) }}, column{Head: "cut", Of: cutShare})
 	if anyHop(hops, hasCuts) {
-		columns = append(columns, column{Head: confidence(hops) + " limits", Of: cutLimits})
+		// The confidence is one setting of the run.
+		columns = append(columns, column{Head: hops[0].Confidence.Percent() + " limits", Of: cutLimits})
 	}
 	if anyHop(hops, hasFailures) {
 		columns = append(columns, column{Head: "failed", Of: failedShare})
@@ -178,9 +179,6 @@ func failedShare(h *Result) value {
 	}
 	return report.Share(float64(h.FailedShare))
 }
-
-// confidence is that of the first hop: it is one setting of the run.
-func confidence(hops []Result) string { return hops[0].Confidence.Label()[1:] + " %" }
 
 func atLeast(t *Tail) bool { return t.Status == quantile.AtLeast }
 func noValue(t *Tail) bool { return t.Status == quantile.NoValue }

@@ -20,7 +20,7 @@ type Config struct {
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
 	// that hold a cut; 0 means DefaultMaxHeld.
 	MaxHeld int
-	// MaxWeights bounds the weights that Classes tells apart; with more, none
+	// MaxWeights bounds the weights that Accumulator tells apart; with more, none
 	// counts.
 	MaxWeights int
 	// Memory is how many bytes the samples of one worker hold before the rest goes
@@ -38,9 +38,9 @@ func NewConfig(timeouts map[string]int64) Config {
 	return Config{Timeouts: timeouts, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
-// Set groups attempts by hop. Not safe for concurrent use: each worker has its
+// hopSet groups attempts by hop. Not safe for concurrent use: each worker has its
 // own, and they are merged at the end.
-type Set struct {
+type hopSet struct {
 	config Config
 	hops   map[spans.Hop]*hop
 	bound  map[*spans.Builder][]*hop // the hops of a builder's batches, by index
@@ -61,29 +61,25 @@ type Set struct {
 	gaveUp   bool
 }
 
-// NewSet returns an empty set.
-func NewSet(c Config) *Set {
+// newHopSet returns an empty set.
+func newHopSet(c Config) *hopSet {
 	if c.MaxHeld == 0 {
 		c.MaxHeld = DefaultMaxHeld
 	}
 	if c.clusters == nil {
 		c.clusters = newHopClusters()
 	}
-	return &Set{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
+	return &hopSet{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
 
 // Add counts the attempts of a batch. It keeps nothing of the batch, which
 // stays the caller's.
-func (s *Set) Add(b *spans.Batch) {
+func (s *hopSet) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
 	s.timed, s.starts = b.AnyStart(), b.AllStarts()
 	s.together = s.starts != nil && depend.SameMinute(s.starts)
 	for row, index := range b.Hop {
-		h := hops[index]
-		if h == nil {
-			h = s.hop(b.Hops[index])
-			hops[index] = h
-		}
+		h := s.hopAt(hops, b.Hops, index)
 		if b.Resolution != nil {
 			h.resolution = min(h.resolution, b.Resolution[row])
 		}
@@ -97,9 +93,9 @@ func (s *Set) Add(b *spans.Batch) {
 	s.waiting, s.starts = s.waiting[:0], nil
 }
 
-// addCompletedFast lets a completed attempt wait for others of its hop; false is for one
-// that is more than that.
-func (s *Set) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
+// addCompletedFast lets a completed attempt wait for others of its hop. It is false for
+// one that has more to tell.
+func (s *hopSet) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
 	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked {
 		return false
@@ -120,7 +116,7 @@ func (s *Set) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	return true
 }
 
-func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
+func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 	a := attempt{
 		duration: b.Duration[row],
 		timeout:  b.Timeout[row],
@@ -143,7 +139,7 @@ func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
 
 // hopsOf returns the hops of the batch by their index, nil where no row of the
 // hop was seen yet.
-func (s *Set) hopsOf(b *spans.Batch) []*hop {
+func (s *hopSet) hopsOf(b *spans.Batch) []*hop {
 	hops := s.bound[b.Lineage]
 	if missing := len(b.Hops) - len(hops); missing > 0 {
 		hops = append(hops, make([]*hop, missing)...)
@@ -152,7 +148,15 @@ func (s *Set) hopsOf(b *spans.Batch) []*hop {
 	return hops
 }
 
-func (s *Set) hop(id spans.Hop) *hop {
+// hopAt returns one of the hops of a source by its index in the source's list.
+func (s *hopSet) hopAt(hops []*hop, list []spans.Hop, index int32) *hop {
+	if hops[index] == nil {
+		hops[index] = s.hop(list[index])
+	}
+	return hops[index]
+}
+
+func (s *hopSet) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
@@ -165,7 +169,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 }
 
 // Merge moves the attempts of o into s; o must not be used any more.
-func (s *Set) Merge(o *Set) {
+func (s *hopSet) Merge(o *hopSet) {
 	s.config.clusters.merge(o.config.clusters)
 	for id, h := range o.hops {
 		s.hop(id).merge(h)

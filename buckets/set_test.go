@@ -20,14 +20,14 @@ func TestNamesAreThoseOfHopsWithAttempts(t *testing.T) {
 	}
 }
 
-func namesOf(s *Set) []string {
-	return slices.Sorted(maps.Keys((&Classes{unweighted: s}).Names()))
+func namesOf(s *hopSet) []string {
+	return slices.Sorted(maps.Keys((&Accumulator{unweighted: s}).Names()))
 }
 
-func (s *Set) Attempts() uint64 { return (&Classes{unweighted: s}).Attempts() }
+func (s *hopSet) Attempts() uint64 { return (&Accumulator{unweighted: s}).Attempts() }
 
 func TestAnEmptySetHasNoResults(t *testing.T) {
-	if got := NewSet(NewConfig(nil)).Results(asked()); len(got) != 0 {
+	if got := newHopSet(NewConfig(nil)).Results(asked()); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 }
@@ -56,7 +56,7 @@ func TestBatchesOfOneBuilderInAnyOrder(t *testing.T) {
 	list := batches(t, 3)
 	want := map[string]uint64{"all": 3, "only 0": 1, "only 1": 1, "only 2": 1}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
-		set := NewSet(NewConfig(nil))
+		set := newHopSet(NewConfig(nil))
 		for _, i := range order {
 			set.Add(list[i])
 		}
@@ -119,7 +119,7 @@ func TestARowIsAHopOfOneKind(t *testing.T) {
 		index := b.SpanHop([]byte{byte(i)}, func() spans.Hop { return h })
 		b.Append(&spans.Row{Hop: index, HasDuration: true, Duration: ms, Marked: true})
 	}
-	batch, set := b.Batch(), NewSet(timeouts(map[string]int64{"a b c": 9}))
+	batch, set := b.Batch(), newHopSet(timeouts(map[string]int64{"a b c": 9}))
 	set.Add(batch)
 	batch.Release()
 	b.Release()

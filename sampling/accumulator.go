@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
-
 	"github.com/tailscope/tailscope/spans"
 )
 

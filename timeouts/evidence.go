@@ -80,7 +80,7 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	label := t.P.Label()
 	switch evidence {
 	case Certified:
-		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), percent(a.Confidence), t.N)
+		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N)
 	case Identified:
 		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(t))
 	case NotIdentified:
@@ -133,8 +133,6 @@ func overNaive(row *buckets.Result) string {
 	naive := *p95 + *p95/5
 	return fmt.Sprintf("; 1.2 × the recorded p95 of %s would make %s, which is 1.2 × the timeout with its overhead and says nothing of the hop", durations.Text(*p95), durations.Text(naive))
 }
-
-func percent(p quantile.P) string { return p.Label()[1:] + " %" }
 
 // leastCoverage is the share of the calls that were cut, in percent, that must have
 // a server span for these to stand for all.

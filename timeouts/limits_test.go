@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/spans"
 )

@@ -153,5 +153,5 @@ func adviceCaption(o *Result) []string {
 	}
 	return []string{fmt.Sprintf(
 		"So that at most %s of the %s are cut in vain: %s at %s confidence, times %s or plus %s, rounded up. What would be cut counts those that are cut today.",
-		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Label()[1:]+" %", strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
+		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Percent(), strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
 }

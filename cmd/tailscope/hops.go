@@ -40,12 +40,12 @@ func (*hopSettings) collect(p *plan) any {
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
 	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
-	return &hopCollector{Classes: buckets.NewClasses(c), plan: p, clusters: p.runs("timeouts")}
+	return &hopCollector{Accumulator: buckets.NewAccumulator(c), plan: p, clusters: p.runs("timeouts")}
 }
 
 // hopCollector counts what one worker sees, and how its traces were chosen.
 type hopCollector struct {
-	*buckets.Classes
+	*buckets.Accumulator
 	plan     *plan
 	sampling sampling.Accumulator
 	clusters bool // calls of one chain may count as dependent
@@ -56,7 +56,7 @@ type hopCollector struct {
 const mostHops = 500_000
 
 func (c *hopCollector) AddBatch(b *spans.Batch) error {
-	if err := c.Classes.AddBatch(b); err != nil {
+	if err := c.Accumulator.AddBatch(b); err != nil {
 		return err
 	}
 	if c.Hops() > mostHops {
@@ -67,11 +67,11 @@ func (c *hopCollector) AddBatch(b *spans.Batch) error {
 
 func (c *hopCollector) AddChain(chain *spans.Chain) {
 	if c.clusters {
-		c.Classes.AddChain(chain)
+		c.Accumulator.AddChain(chain)
 	}
 }
 
-func (c *hopCollector) AddTrace(t *spans.Trace) { c.Classes.AddTrace(t, c.weigh(t)) }
+func (c *hopCollector) AddTrace(t *spans.Trace) { c.Accumulator.AddTrace(t, c.weigh(t)) }
 
 // weigh returns how many traces one stands for, 0 where nothing says so. A hop
 // log holds every attempt, also where it is read as traces.
@@ -87,7 +87,7 @@ func (c *hopCollector) weigh(t *spans.Trace) float64 {
 }
 
 func (c *hopCollector) Merge(o *hopCollector) {
-	c.Classes.Merge(o.Classes)
+	c.Accumulator.Merge(o.Accumulator)
 	c.sampling.Merge(&o.sampling)
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/callgraph"

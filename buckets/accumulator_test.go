@@ -69,10 +69,10 @@ func weighedConfig(most int) Config {
 }
 
 // classesOf shares traces out over workers and merges these.
-func classesOf(c Config, workers int, list []weighed) *Classes {
-	parts := make([]*Classes, workers)
+func classesOf(c Config, workers int, list []weighed) *Accumulator {
+	parts := make([]*Accumulator, workers)
 	for i := range parts {
-		parts[i] = NewClasses(c)
+		parts[i] = NewAccumulator(c)
 	}
 	for i, w := range list {
 		parts[i%workers].AddTrace(w.trace(), w.weight)
@@ -108,12 +108,12 @@ func TestWeightedResultsDependOnNoWorkersAndNoOrder(t *testing.T) {
 	})
 }
 
-// Equal weights are none: the results are those of a Set that knows of none.
+// Equal weights are none: the results are those of a hopSet that knows of none.
 func TestEqualWeightsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawWeighed(t, []float64{rapid.SampledFrom([]float64{1, 1 / 0.3, 1000}).Draw(t, "weight")})
 		c, q := weighedConfig(256), weighing(rapid.Bool().Draw(t, "marked"))
-		set := NewSet(c)
+		set := newHopSet(c)
 		for _, w := range list {
 			set.AddTrace(w.trace())
 		}
@@ -133,7 +133,7 @@ func TestWholeWeightsRepeatTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawWeighed(t, []float64{1, 2, 7})
 		c, q := weighedConfig(256), weighing(rapid.Bool().Draw(t, "marked"))
-		set := NewSet(c)
+		set := newHopSet(c)
 		for _, w := range list {
 			for range int(w.weight) {
 				set.AddTrace(w.trace())
@@ -159,7 +159,7 @@ func valuesOf(r Result) []string {
 
 // A log stands beside traces: each of its attempts stands for itself.
 func TestLogsWeighOne(t *testing.T) {
-	c := NewClasses(weighedConfig(256))
+	c := NewAccumulator(weighedConfig(256))
 	c.unweighted = setOf(t, c.config, all(done(to(50)...), cut(60, 60).under(60)))
 	c.AddTrace(weighed{4, []spans.Span{span(0, 5, spans.Completed)}}.trace(), 4)
 	c.AddTrace(weighed{2, []spans.Span{span(0, 9, spans.Completed)}}.trace(), 2)
@@ -277,14 +277,14 @@ func BenchmarkAddTrace(b *testing.B) {
 	one := weighed{spans: []spans.Span{span(0, 5, spans.Completed), span(1, 7, spans.Completed), span(2, 9, spans.Completed)}}.trace()
 	for name, weight := range map[string]float64{"unweighted": 0, "weighted": 10} {
 		b.Run(name, func(b *testing.B) {
-			c := NewClasses(weighedConfig(256))
+			c := NewAccumulator(weighedConfig(256))
 			for b.Loop() {
 				c.AddTrace(one, weight)
 			}
 		})
 	}
 	b.Run("set", func(b *testing.B) {
-		s := NewSet(weighedConfig(256))
+		s := newHopSet(weighedConfig(256))
 		for b.Loop() {
 			s.AddTrace(one)
 		}
@@ -307,7 +307,7 @@ func TestDurationsThatWereWrittenOutGiveTheSameResults(t *testing.T) {
 	for _, memory := range []int64{0, 1, 50_000} {
 		c := NewConfig(nil)
 		c.Memory, c.TempDir = memory, t.TempDir()
-		one, other := NewClasses(c), NewClasses(c)
+		one, other := NewAccumulator(c), NewAccumulator(c)
 		one.unweighted.Merge(setOf(t, one.config, log[:15_000]))
 		other.unweighted.Merge(setOf(t, other.config, log[15_000:]))
 		one.Merge(other)
@@ -327,7 +327,7 @@ func TestDurationsThatWereWrittenOutGiveTheSameResults(t *testing.T) {
 func TestFolderThatCannotBeWrittenIsAnError(t *testing.T) {
 	c := NewConfig(nil)
 	c.Memory, c.TempDir = 1000, filepath.Join(t.TempDir(), "absent")
-	classes := NewClasses(c)
+	classes := NewAccumulator(c)
 	classes.unweighted.Merge(setOf(t, classes.config, nanosecondLog()))
 	if err := classes.Err(); err == nil || !strings.Contains(err.Error(), "absent") {
 		t.Errorf("error %v", err)
