@@ -1,9 +1,8 @@
-package buckets_test
+package buckets
 
 import (
 	"fmt"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -19,9 +18,9 @@ func Example() {
 			list[i].Duration, list[i].Outcome, list[i].CutBy = 301*ms, spans.Truncated, spans.Own
 		}
 	}
-	a := buckets.NewAccumulator(buckets.NewConfig(map[string]int64{"stock": 300 * ms}))
+	a := NewAccumulator(NewConfig(map[string]int64{"stock": 300 * ms}))
 	a.AddTrace(spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "stock"}}, []string{""}), 0)
-	for _, r := range a.Results(buckets.Query{Quantiles: []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.95")}, Confidence: quantile.MustP("0.95"), Marked: true}) {
+	for _, r := range a.Results(Query{Quantiles: []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.95")}, Confidence: quantile.MustP("0.95"), Marked: true}) {
 		for _, t := range r.Tail {
 			fmt.Println(r.Name, t.P.Label(), t.Status, t.Value/ms)
 		}
