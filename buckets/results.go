@@ -204,15 +204,17 @@ func (r *Result) withhold() {
 		r.Target.Recorded95 = nil
 	}
 	r.TruncatedShare = Share{Count: r.TruncatedShare.Count, Of: r.TruncatedShare.Of}
-	for _, b := range r.buckets() {
-		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Mean, s.Quantiles, s.Biased = 0, nil, true
-		}
+	for _, s := range r.summaries() {
+		s.Mean, s.Quantiles, s.Biased = 0, nil, true
 	}
 }
 
-func (r *Result) buckets() [4]*Bucket {
-	return [...]*Bucket{&r.Completed, &r.Truncated.Bucket, &r.Failed.Bucket, &r.Recorded}
+// summaries lists those of all buckets: of the first attempts, the retries and both.
+func (r *Result) summaries() (list []*quantile.Summary) {
+	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated.Bucket, &r.Failed.Bucket, &r.Recorded} {
+		list = append(list, &b.First, &b.Retries, &b.All)
+	}
+	return list
 }
 
 // fillBuckets reads all samples once for all buckets.
@@ -222,9 +224,9 @@ func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 	for _, of := range [...]func(*part) quantile.Union{(*part).done, (*part).truncated, (*part).ended, (*part).all} {
 		unions = append(unions, of(f), of(t), append(of(f), of(t)...))
 	}
-	s := quantile.SummarizeEach(unions, ps)
-	for i, b := range r.buckets() {
-		b.First, b.Retries, b.All = s[3*i], s[3*i+1], s[3*i+2]
+	of := r.summaries()
+	for i, s := range quantile.SummarizeEach(unions, ps) {
+		*of[i] = s
 	}
 }
 

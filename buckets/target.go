@@ -60,10 +60,8 @@ func (r *Result) setApart(q Query, t *quantile.WeightedTails, effects *[]depend.
 	if first := r.Recorded.First; first.N > 0 {
 		r.Target.Recorded95 = &first.Quantiles[n+2]
 	}
-	for _, b := range r.buckets() {
-		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Quantiles = s.Quantiles[:min(n, len(s.Quantiles))]
-		}
+	for _, s := range r.summaries() {
+		s.Quantiles = s.Quantiles[:min(n, len(s.Quantiles))]
 	}
 	apart := t.Tails.Tails[n:]
 	t.Tails.Tails = t.Tails.Tails[:n:n]

@@ -2,6 +2,7 @@ package buckets
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -276,20 +277,11 @@ func (t tailer) belowUnchecked() string {
 func (t tailer) informativeCuts() string {
 	cuts := &t.hop.first.cuts
 	informative := cuts[spans.Below] + cuts[spans.Caller]
-	if informative*10 <= t.r.TruncatedShare.Count || !t.hasKM() {
+	if informative*10 <= t.r.TruncatedShare.Count || !slices.ContainsFunc(t.r.Tail, func(q Tail) bool { return q.KM != nil }) {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s came from below or from the caller, so %s slowness: do not read the Kaplan-Meier value alone",
 		informative, note.Count(t.r.TruncatedShare.Count, "cut"), note.Form(informative, "it follows", "they follow"))
-}
-
-func (t tailer) hasKM() bool {
-	for _, q := range t.r.Tail {
-		if q.KM != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (t tailer) tooManyStrata() string {

@@ -127,6 +127,14 @@ func listed(names []string, sep string) string {
 	return strings.Join(names, sep)
 }
 
+// sentence lists names between two texts; it is empty without names.
+func sentence(before string, names []string, sep, after string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return before + listed(names, sep) + after
+}
+
 func (a *adviser) callName(c *callgraph.Call) string {
 	if n := c.InRow(a.Target); n > 1 {
 		return fmt.Sprintf("%d × %s in a row", n, c.Name)
@@ -250,47 +258,31 @@ func (a *adviser) planSteps() {
 	if len(a.result.Hops) == 0 {
 		return
 	}
-	a.result.Steps = append(a.result.Steps, Step{
-		Do:    "for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
-		Watch: "that every hop is there, that cut attempts are marked, and that the window covers the busiest day",
-		Read:  "tailscope timeouts",
-	})
-	if text := a.canaryStep(); text != "" {
-		a.result.Steps = append(a.result.Steps, Step{
-			Do:    text,
-			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
-			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's calls from the others",
-		})
-	}
-	if text := a.setStep(); text != "" {
-		a.result.Steps = append(a.result.Steps, Step{
-			Do:    "for two days, only the timeout of each hop: " + text + "; retries and the total stay as they are",
-			Watch: "that no hop has more than " + a.FalseTimeout.Text() + " of its first attempts cut, and what is held at the busiest time",
-			Read:  "tailscope quantiles --timeout HOP=T, with the new timeouts",
-		})
-	}
-	a.result.Steps = append(a.result.Steps, Step{
-		Do:    a.totalStep(),
-		Watch: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
-		Read:  "tailscope retries, and tailscope orphans for traces",
-	})
-	for i := range a.result.Steps {
-		a.result.Steps[i].Number = i + 1
+	a.step("for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
+		"that every hop is there, that cut attempts are marked, and that the window covers the busiest day", "tailscope timeouts")
+	a.step(a.canaryStep(), "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
+		"tailscope timeouts --by KEY, with the key that tells the canary's calls from the others")
+	a.step(a.setStep(), "that no hop has more than "+a.FalseTimeout.Text()+" of its first attempts cut, and what is held at the busiest time",
+		"tailscope quantiles --timeout HOP=T, with the new timeouts")
+	a.step(a.totalStep(), "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
+		"tailscope retries, and tailscope orphans for traces")
+}
+
+// step adds a step unless there is nothing to do.
+func (a *adviser) step(do, watch, read string) {
+	if do != "" {
+		a.result.Steps = append(a.result.Steps, Step{len(a.result.Steps) + 1, do, watch, read})
 	}
 }
 
 func (a *adviser) canaryStep() string {
 	var list []string
 	for i := range a.result.Hops {
-		h := &a.result.Hops[i]
-		if h.Canary != nil {
+		if h := &a.result.Hops[i]; h.Canary != nil {
 			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Name, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "on a part of the traffic, raise " + listed(list, ", ")
+	return sentence("on a part of the traffic, raise ", list, ", ", "")
 }
 
 // attempts names what the sizes count.
@@ -308,7 +300,7 @@ func (a *adviser) setStep() string {
 			list = append(list, h.Name+" "+durations.Text(*h.Timeout))
 		}
 	}
-	return listed(list, ", ")
+	return sentence("for two days, only the timeout of each hop: ", list, ", ", "; retries and the total stay as they are")
 }
 
 func (a *adviser) totalStep() string {

@@ -1,6 +1,7 @@
 package timeouts
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func (o *Result) Section(v *report.View) report.Section {
 // summary says how much is known.
 func (o *Result) summary() string {
 	if len(o.Hops) == 0 {
-		return "none: " + orElse(o.Reason, "no attempts")
+		return "none: " + cmp.Or(string(o.Reason), "no attempts")
 	}
 	counts := map[Evidence]int{}
 	for _, h := range o.Hops {
@@ -47,13 +48,6 @@ func (o *Result) summary() string {
 		text += "; a request may take " + durations.Text(*b)
 	}
 	return text
-}
-
-func orElse[S ~string](s S, other string) string {
-	if s == "" {
-		return other
-	}
-	return string(s)
 }
 
 func evidenceText(e Evidence) string {

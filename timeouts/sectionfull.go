@@ -1,6 +1,7 @@
 package timeouts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func stratumTable(o *Result) report.Table {
 	}
 	return report.NewTable("By stratum", rows, []report.Column[stratumRow]{
 		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(s.Hop.String()) }},
-		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(orElse(s.of.Name, report.Dash)) }},
+		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(cmp.Or(s.of.Name, report.Dash)) }},
 		{Head: "n", Of: func(s *stratumRow) value { return report.Count(s.of.N) }},
 		{Head: "cut", Of: func(s *stratumRow) value { return report.Count(s.of.Cut) }},
 		{Head: "evidence", Is: report.Words, Of: func(s *stratumRow) value { return report.String(evidenceText(s.of.Evidence)) }},
@@ -47,7 +48,7 @@ func slotTable(o *Result) report.Table {
 }
 
 func changeText(h *Hop) string {
-	change := orElse(h.Change, report.Dash)
+	change := cmp.Or(string(h.Change), report.Dash)
 	if h.SafeToLower {
 		change += ", safely"
 	}
@@ -115,14 +116,7 @@ func perTry(ns int64) value {
 func rollOut(o *Result) report.Table {
 	t := report.Table{Title: "Roll-out"}
 	for _, s := range o.Steps {
-		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, upperFirst(s.Do), s.Watch, s.Read))
+		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, strings.ToUpper(s.Do[:1])+s.Do[1:], s.Watch, s.Read))
 	}
 	return t
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

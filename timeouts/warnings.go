@@ -80,10 +80,7 @@ func (a *adviser) inverted() string {
 	for _, v := range a.result.Inversions {
 		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent.Name, durations.Text(v.ParentNS), v.Child.Name, durations.Text(v.ChildNS)))
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "today's timeouts do not get shorter down the tree: " + listed(list, "; ")
+	return sentence("today's timeouts do not get shorter down the tree: ", list, "; ", "")
 }
 
 func (a *adviser) bothWays() string {
@@ -95,19 +92,12 @@ func (a *adviser) bothWays() string {
 		}
 		list = append(list, p.a.Name+" and "+p.b.Name+" each seem to call the other")
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return listed(list, "; ") + ": such calls are left out of the budget"
+	return sentence("", list, "; ", ": such calls are left out of the budget")
 }
 
 func (a *adviser) inCircle() string {
 	slices.Sort(a.circle)
-	names := slices.Compact(a.circle)
-	if len(names) == 0 {
-		return ""
-	}
-	return "calls go round in a circle through " + listed(names, ", ") + ": what the calls in it need is not known"
+	return sentence("calls go round in a circle through ", slices.Compact(a.circle), ", ", ": what the calls in it need is not known")
 }
 
 func (a *adviser) untimed() string {
@@ -128,8 +118,5 @@ func (a *adviser) layers() string {
 			list = append(list, h.Name)
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", listed(list, ", "))
+	return sentence("", list, ", ", " retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast")
 }
