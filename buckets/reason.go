@@ -199,21 +199,19 @@ func (t tailer) canarySentence() string {
 	return "a canary with a raised timeout needs " + kind + "first attempts: " + strings.Join(sizes, ", ")
 }
 
+// unquoted are the characters that no shell reads as anything else.
+const unquoted = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./"
+
 // hopText is the hop's name as it is typed into a shell.
 func (t tailer) hopText() string {
 	name := t.hop.Name
 	switch {
-	case name != "" && strings.IndexFunc(name, needsQuotes) < 0:
+	case name != "" && strings.Trim(name, unquoted) == "":
 		return name
 	case strings.ContainsAny(name, "\"\\$`!"):
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return `"` + name + `"`
-}
-
-func needsQuotes(c rune) bool {
-	plain := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("_-./", c)
-	return !plain
 }
 
 func (t tailer) cutRange() string { return rangeText(*t.tails.CutMin, "..", *t.tails.CutMax) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
@@ -246,14 +247,10 @@ func (t tailer) unmarkedWall() string {
 }
 
 func pow10(digits uint8) int64 {
-	v := int64(1)
 	if digits == unmeasured {
-		return v
+		return 1
 	}
-	for range min(digits, 18) {
-		v *= 10
-	}
-	return v
+	return int64(moment.Pow10[min(digits, 18)])
 }
 
 func (t tailer) belowByDuration() string {

@@ -162,41 +162,40 @@ func (r retry) fit(ns int64) *uint64 {
 // retries, of the call with the longest ones. Where none was seen it is one retry
 // of the longest call.
 func (a *adviser) retryOf(n *callgraph.Node) retry {
-	k := a.callWithMost(n, func(k spans.Hop) int64 { return a.grantOf(k).spare })
-	if k == nil {
+	spare := func(g *grant) int64 { return g.spare }
+	longest := a.grantWithMost(n, spare)
+	switch {
+	case longest == nil:
 		return retry{}
+	case longest.spare == 0:
+		g := a.grantWithMost(n, func(g *grant) int64 { return g.need.ns })
+		return retry{what: "one retry of " + g.hop.Name, ns: g.need.ns, one: g.need.ns}
 	}
-	g := a.grantOf(*k)
-	if g.spare == 0 {
-		k = a.callWithMost(n, func(k spans.Hop) int64 { return a.grantOf(k).need.ns })
-		need := a.grantOf(*k).need.ns
-		return retry{what: "one retry of " + k.Name, ns: need, one: need}
-	}
-	at := *k
-	for depth := 0; a.grantOf(at).tries == 0 && depth < len(a.nodes); depth++ {
-		inside := a.callWithMost(a.nodes[at], func(k spans.Hop) int64 { return a.grantOf(k).spare })
+	layer := longest
+	for depth := 0; layer.tries == 0 && depth < len(a.nodes); depth++ {
+		inside := a.grantWithMost(a.nodes[layer.hop], spare)
 		if inside == nil {
 			break
 		}
-		at = *inside
+		layer = inside
 	}
-	deep := a.grantOf(at)
-	what := fmt.Sprintf("%s of %s", retriesText(deep.tries), at.Name)
-	return retry{what: what, ns: g.spare, one: durations.Sum(deep.perTry.ns, a.backoffs(at, 1)), tries: deep.tries}
+	return retry{
+		what: retriesText(layer.tries) + " of " + layer.hop.Name, ns: longest.spare,
+		one: durations.Sum(layer.perTry.ns, a.backoffs(layer.hop, 1)), tries: layer.tries,
+	}
 }
 
 func retriesText(n uint64) string {
 	return note.Form(n, "one retry", fmt.Sprintf("%d retries", n))
 }
 
-// callWithMost returns the call of a node for which a figure is largest, of equal
-// ones the first; nil where it makes none.
-func (a *adviser) callWithMost(n *callgraph.Node, figure func(spans.Hop) int64) (most *spans.Hop) {
-	best := int64(-1)
+// grantWithMost returns the grant of a node's call for which a figure is largest, of
+// equal ones the first; nil where it makes none.
+func (a *adviser) grantWithMost(n *callgraph.Node, figure func(*grant) int64) (most *grant) {
 	for i := range n.Calls {
 		c := &n.Calls[i]
-		if ns := figure(c.Hop); ns > best && a.counts(n, c) {
-			most, best = &c.Hop, ns
+		if g := a.grantOf(c.Hop); (most == nil || figure(g) > figure(most)) && a.counts(n, c) {
+			most = g
 		}
 	}
 	return most

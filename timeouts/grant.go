@@ -44,6 +44,7 @@ func (a amount) known() *int64 {
 
 // grant is what a call is given.
 type grant struct {
+	hop    spans.Hop
 	need   amount // one chance, without any retry
 	perTry amount // an attempt, with the retries made inside it
 	spare  int64  // retries, counted once a request: its own or those inside it
@@ -64,7 +65,7 @@ func (a *adviser) grantOf(k spans.Hop) *grant {
 		}
 		return g
 	}
-	g := &grant{busy: true}
+	g := &grant{hop: k, busy: true}
 	a.grants[k] = g
 	a.workOut(k, g)
 	g.busy = false
