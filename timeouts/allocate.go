@@ -136,39 +136,37 @@ func (a *adviser) shortage(n *callgraph.Node, has int64) *Shortage {
 	if all == nil || *all <= has {
 		return nil
 	}
-	l := largest{adviser: a, on: map[spans.Hop]bool{}, k: n.Hop, ns: own.ns}
+	l := largest{adviser: a, seen: map[spans.Hop]bool{}, hop: n.Hop, ns: own.ns}
 	l.under(n)
-	return &Shortage{l.k, l.ns, max(0, has-(*all-l.ns))}
+	return &Shortage{l.hop, l.ns, max(0, has-(*all-l.ns))}
 }
 
 // largest is the largest need on the way down the longest calls.
 type largest struct {
 	*adviser
-	on map[spans.Hop]bool
-	k  spans.Hop
-	ns int64
+	seen map[spans.Hop]bool
+	hop  spans.Hop
+	ns   int64
 }
 
 func (l *largest) under(n *callgraph.Node) {
 	for _, group := range n.Groups {
 		c := l.longestCall(n, group)
-		if c == nil || l.on[c.Hop] {
+		if c == nil || l.seen[c.Hop] {
 			continue
 		}
-		k, inRow := c.Hop, uint64(c.InRow(l.Target))
-		l.on[k] = true
-		if !l.inner(k) {
-			l.consider(k, times(inRow, l.grantOf(k).need.ns))
-			continue
+		l.seen[c.Hop] = true
+		g, inner := l.grantOf(c.Hop), l.inner(c.Hop)
+		need := g.need.ns
+		if inner {
+			need = durations.Sum(g.own.ns, g.rest.ns)
 		}
-		l.consider(k, times(inRow, durations.Sum(l.grantOf(k).own.ns, l.grantOf(k).rest.ns)))
-		l.under(l.nodes[k])
-	}
-}
-
-func (l *largest) consider(k spans.Hop, ns int64) {
-	if ns > l.ns {
-		l.k, l.ns = k, ns
+		if ns := times(uint64(c.InRow(l.Target)), need); ns > l.ns {
+			l.hop, l.ns = c.Hop, ns
+		}
+		if inner {
+			l.under(l.nodes[c.Hop])
+		}
 	}
 }
 
