@@ -107,9 +107,9 @@ func (a *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 	a.cases.consider(kind, over, wasted, t, p, c)
 }
 
-// skewOf learns how far the clocks of two services are apart from children that
+// skewOf notes how far the clocks of two services are apart from children that
 // would fit into a parent that did not give up, and yet reach out of it. Where
-// one clock timed both it learns nothing.
+// one clock timed both there is nothing to note.
 func (a *Accumulator) skewOf(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	if parent.GaveUp() || child.Duration > parent.Duration || !t.Waits(c) || oneHost(hostOf(t, p), hostOf(t, c)) {
