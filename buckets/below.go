@@ -52,7 +52,7 @@ func (b *belowCount) add(o belowCount) {
 
 // hold keeps what finding cuts from below needs of a cut or failed attempt. It
 // returns true for a failed one that is decided later.
-func (s *Set) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
+func (s *hopSet) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 	trace := b.Trace(row)
 	if trace == nil || a.outcome == spans.Unfinished || s.config.KeepFailures {
 		return false
@@ -81,10 +81,10 @@ func (s *Set) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 
 // tooMany decides by the count of the whole input, not by what one worker saw,
 // so that the result is the same for any number of workers.
-func (s *Set) tooMany() bool { return s.eligible > s.config.MaxHeld }
+func (s *hopSet) tooMany() bool { return s.eligible > s.config.MaxHeld }
 
 // giveUp counts all failures as failures and keeps nothing from here on.
-func (s *Set) giveUp() {
+func (s *hopSet) giveUp() {
 	s.gaveUp, s.cuts = true, nil
 	for _, h := range s.hops {
 		h.release(func(f *heldFailure) attempt { return f.attempt })
@@ -92,7 +92,7 @@ func (s *Set) giveUp() {
 }
 
 // passUp decides the failures that were kept: cut from below, or failed.
-func (s *Set) passUp() {
+func (s *hopSet) passUp() {
 	if s.holdsFailures() {
 		slices.SortFunc(s.cuts, func(a, b heldCut) int { return a.chain.compare(b.chain) })
 	}
@@ -105,7 +105,7 @@ func (s *Set) passUp() {
 	s.cuts = nil
 }
 
-func (s *Set) holdsFailures() bool {
+func (s *hopSet) holdsFailures() bool {
 	for _, h := range s.hops {
 		if len(h.held) > 0 {
 			return true
@@ -123,7 +123,7 @@ func (h *hop) release(turnOut func(*heldFailure) attempt) {
 }
 
 // cutsOf returns the cuts of a chain; the cuts must be sorted.
-func (s *Set) cutsOf(c chain) []heldCut {
+func (s *hopSet) cutsOf(c chain) []heldCut {
 	from, _ := slices.BinarySearchFunc(s.cuts, c, func(h heldCut, c chain) int { return h.chain.compare(c) })
 	to := from
 	for to < len(s.cuts) && s.cuts[to].chain == c {

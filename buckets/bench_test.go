@@ -41,7 +41,7 @@ func BenchmarkAdd(b *testing.B) {
 	for name, columns := range map[string]spans.Columns{"plain": spans.Resolutions, "strata": spans.Resolutions | spans.Strata} {
 		b.Run(name, func(b *testing.B) {
 			full := batch(b, columns)
-			set := NewSet(NewConfig(nil))
+			set := newHopSet(NewConfig(nil))
 			b.ReportAllocs()
 			for b.Loop() {
 				set.Add(full)
@@ -55,7 +55,7 @@ func BenchmarkAddTimed(b *testing.B) {
 	for name, apart := range map[string]int64{"one minute": ms, "a minute each": 60 * s} {
 		b.Run(name, func(b *testing.B) {
 			full := batchFrom(b, spans.Resolutions, apart)
-			set := NewSet(NewConfig(nil))
+			set := newHopSet(NewConfig(nil))
 			for b.Loop() {
 				set.Add(full)
 			}
@@ -65,8 +65,8 @@ func BenchmarkAddTimed(b *testing.B) {
 }
 
 // filled is a set of so many batches.
-func filled(full *spans.Batch, c Config, batches int) *Set {
-	set := NewSet(c)
+func filled(full *spans.Batch, c Config, batches int) *hopSet {
+	set := newHopSet(c)
 	for range batches {
 		set.Add(full)
 	}

@@ -28,7 +28,7 @@ func TestFirstAttemptsOfAChainComeTogether(t *testing.T) {
 		"one of each":         {[]spans.Attempt{attempt(0, spans.Completed, false), attempt(1, spans.Completed, false)}, false},
 		"many":                {many, true},
 	} {
-		set := NewSet(NewConfig(nil))
+		set := newHopSet(NewConfig(nil))
 		set.addChain(&spans.Chain{Hops: hops, Attempts: c.chain})
 		if got := !set.hop(hops[0]).clusters.traces.Empty(); got != c.clusters {
 			t.Errorf("%s: %v", name, got)

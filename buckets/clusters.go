@@ -1,12 +1,8 @@
 package buckets
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
-	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
@@ -98,58 +94,3 @@ func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut 
 	}
 	return h.first.observed().Effects(t, d)
 }
-
-// dependent names the limits that stand on fewer attempts than were seen.
-func (t tailer) dependent() string {
-	var hit []string
-	for _, q := range t.tails.Tails.Tails {
-		if q.Effect.Counts() {
-			hit = append(hit, t.effectText(q.Effect)+" beyond "+q.P.Label())
-		}
-	}
-	if cut := t.r.TruncatedShare.Effect; len(t.effects) > 0 && cut.Counts() {
-		hit = append(hit, t.effectText(cut)+" of the cut ones")
-	}
-	if hit == nil {
-		return ""
-	}
-	lead := "slow first attempts come together, so they tell less than as many independent ones"
-	if t.r.TruncatedShare.Effect.Assumed {
-		lead = "attempts of one trace may go the same way, which so few traces do not tell"
-	}
-	return lead + ": design effect " +
-		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
-}
-
-func (t tailer) effectText(e depend.Effect) string {
-	by := "trace"
-	if e.ByTime {
-		by = t.blockText()
-	}
-	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + by
-}
-
-// blockText names a block of time.
-func (t tailer) blockText() string {
-	if minutes := int64(t.hop.clusters.blocks.Width().Minutes()); minutes > 1 {
-		return fmt.Sprintf("%d minutes", minutes)
-	}
-	return "minute"
-}
-
-// drift names the quantiles beyond which the share moved.
-func (t tailer) drift() string {
-	var moved []string
-	for i, e := range t.effects {
-		if d := e.Drift; d != nil {
-			moved = append(moved, fmt.Sprintf("beyond %s %s and %s", t.tails.Tails.Tails[i].P.Label(), percentOf(d.First), percentOf(d.Last)))
-		}
-	}
-	if moved == nil {
-		return ""
-	}
-	return "the tail moved between the first and the last third of the first attempts, by time: " + strings.Join(moved, ", ") +
-		"; quantiles and limits are of all of it, and of no time to come"
-}
-
-func percentOf(p depend.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }

@@ -213,7 +213,7 @@ func TestSimultaneousLimitsShareTheConfidence(t *testing.T) {
 	for _, r := range setOf(t, NewConfig(nil), log).Results(q) {
 		alone := quantile.MustP("0.991666667") // 0.05 over two hops and three quantiles
 		if r.Claims != 6 || r.Confidence.Compare(alone) != 0 {
-			t.Errorf("%s: %d claims, confidence %s", r.Hop, r.Claims, r.Confidence)
+			t.Errorf("%s: %d claims, confidence %s", r.Name, r.Claims, r.Confidence)
 		}
 		if want := quantile.UpperRank(400, r.Tail[1].P, alone); r.Tail[1].UpperRank != want {
 			t.Errorf("rank %d, want %d", r.Tail[1].UpperRank, want)

@@ -71,7 +71,7 @@ func TestNothingIsEstimatedWhereTheSampleDoesNotAllowIt(t *testing.T) {
 }
 
 func TestWeightedTailsAreNotEstimated(t *testing.T) {
-	c := NewClasses(weighedConfig(256))
+	c := NewAccumulator(weighedConfig(256))
 	for _, weight := range []float64{1, 10} {
 		for _, one := range exponential(1000) {
 			outcome := spans.Completed

@@ -36,23 +36,29 @@ type hop struct {
 // unmeasured is the resolution of a hop before any row told it.
 const unmeasured = math.MaxUint8
 
-// part is the first attempts or the retries of a hop. Samples come into being
-// with their first value: most parts of most hops stay empty.
+// part is the first attempts, the retries or a stratum of a hop.
 type part struct {
-	store     *quantile.Store // of the samples
-	completed *quantile.Sample
-	failed    *quantile.Sample
-	knownSeen *quantile.Sample // cuts whose timeout is known: recorded duration
-	knownAt   *quantile.Sample // the same: censoring time
-	ownSeen   *quantile.Sample // cuts whose timeout is not known: by their own
-	otherSeen *quantile.Sample // and by anything else
-	suspects  *quantile.Sample // unmarked, but as long as the configured timeout
-	waiting   []int64          // completed, of the batch being added
-	starts    []int64          // of those, where any is known and blocks is there
-	blocks    *depend.Blocks   // nil for retries
-	failures  [len(spans.Failures) + 1]uint64
-	cuts      [len(spans.CutBys) + 1]uint64
+	store    *quantile.Store // of the samples
+	samples  [endings]*quantile.Sample
+	waiting  []int64        // completed, of the batch being added
+	starts   []int64        // of those, where any is known and blocks is there
+	blocks   *depend.Blocks // nil for all but first attempts
+	failures [len(spans.Failures) + 1]uint64
+	cuts     [len(spans.CutBys) + 1]uint64
 }
+
+// The samples of a part. Each comes into being with its first value: most parts of
+// most hops stay empty.
+const (
+	completions = iota
+	failures
+	knownCuts  // whose timeout is known: recorded duration
+	censoredAt // the same: censoring time
+	ownCuts    // whose timeout is not known: by their own
+	otherCuts  // and by anything else
+	suspects   // unmarked, but as long as the configured timeout
+	endings
+)
 
 // attempt is one row of a batch.
 type attempt struct {
@@ -69,27 +75,27 @@ type attempt struct {
 	inTrace  bool // that is at hand as a whole
 }
 
-// sample returns a sample of the store that comes into being when it is first
+// sample returns a sample of the part, which comes into being when it is first
 // asked for.
-func (p *part) sample(s **quantile.Sample) *quantile.Sample {
-	if *s == nil {
-		*s = p.store.New()
+func (p *part) sample(of int) *quantile.Sample {
+	if p.samples[of] == nil {
+		p.samples[of] = p.store.New()
 	}
-	return *s
+	return p.samples[of]
 }
 
-// merge moves the values of a sample, which must not be used any more.
-func merge(into **quantile.Sample, from *quantile.Sample) {
-	if *into == nil {
-		*into = from
+// take moves the values of a sample, which must not be used any more.
+func (p *part) take(of int, from *quantile.Sample) {
+	if p.samples[of] == nil {
+		p.samples[of] = from
 		return
 	}
-	(*into).Merge(from)
+	p.samples[of].Merge(from)
 }
 
 // count puts the attempts that wait where they belong.
-func (p *part) count(s *Set) {
-	p.sample(&p.completed).AddAll(p.waiting)
+func (p *part) count(s *hopSet) {
+	p.sample(completions).AddAll(p.waiting)
 	if p.blocks != nil && s.together {
 		p.blocks.AddAt(s.starts[0], p.waiting)
 	} else {
@@ -120,7 +126,7 @@ func (h *hop) add(a attempt) {
 			return
 		}
 		p := h.part(a.retry)
-		p.sample(&p.failed).Add(a.duration)
+		p.sample(failures).Add(a.duration)
 		p.failures[a.failure]++
 	default:
 		h.unfinished++
@@ -157,16 +163,13 @@ func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= re
 func (h *hop) addCompleted(a attempt) {
 	h.addToClusters(a, depend.LogBucketOf(a.duration))
 	p := h.part(a.retry)
+	of := completions
 	if !a.marked && AtWall(h.timeout, a.duration) {
-		p.sample(&p.suspects).Add(a.duration)
-		if a.stratum != nil {
-			p.sample(&a.stratum.suspects).Add(a.duration)
-		}
-		return
+		of = suspects
 	}
-	p.sample(&p.completed).Add(a.duration)
+	p.sample(of).Add(a.duration)
 	if a.stratum != nil {
-		p.sample(&a.stratum.completed).Add(a.duration)
+		a.stratum.sample(of).Add(a.duration)
 	}
 }
 
@@ -184,18 +187,18 @@ func (h *hop) addCut(a attempt) {
 	switch {
 	case timeout > 0:
 		at = min(at, timeout)
-		p.sample(&p.knownSeen).Add(a.duration)
-		p.sample(&p.knownAt).Add(at)
+		p.sample(knownCuts).Add(a.duration)
+		p.sample(censoredAt).Add(at)
 		if a.cutBy == spans.Own {
 			h.timeouts.Add(timeout)
 		}
 	case a.cutBy == spans.Own:
-		p.sample(&p.ownSeen).Add(a.duration)
+		p.sample(ownCuts).Add(a.duration)
 	default:
-		p.sample(&p.otherSeen).Add(a.duration)
+		p.sample(otherCuts).Add(a.duration)
 	}
 	if a.stratum != nil {
-		p.sample(&a.stratum.cut).Add(at)
+		a.stratum.sample(censoredAt).Add(at)
 	}
 }
 
@@ -215,13 +218,9 @@ func (h *hop) merge(o *hop) {
 }
 
 func (p *part) merge(o *part) {
-	merge(&p.completed, o.completed)
-	merge(&p.failed, o.failed)
-	merge(&p.knownSeen, o.knownSeen)
-	merge(&p.knownAt, o.knownAt)
-	merge(&p.ownSeen, o.ownSeen)
-	merge(&p.otherSeen, o.otherSeen)
-	merge(&p.suspects, o.suspects)
+	for of, from := range o.samples {
+		p.take(of, from)
+	}
 	for i, n := range o.failures {
 		p.failures[i] += n
 	}
@@ -233,61 +232,50 @@ func (p *part) merge(o *part) {
 // settle decides the suspects: in an input without any mark they were cut by
 // the configured timeout, in one with marks they completed.
 func (h *hop) settle(marked bool) {
-	for _, p := range [...]*part{&h.first, &h.retries} {
-		if marked {
-			merge(&p.completed, p.suspects)
-		} else {
-			h.cutSuspects(p)
-		}
-		p.suspects = nil
+	if !marked {
+		h.timeouts.AddN(h.timeout, h.first.samples[suspects].N()+h.retries.samples[suspects].N())
 	}
+	h.first.settle(marked, h.timeout)
+	h.retries.settle(marked, h.timeout)
 	for _, s := range h.strata.byName {
-		if marked {
-			merge(&s.completed, s.suspects)
-		} else {
-			h.first.addUpTo(&s.cut, s.suspects, h.timeout)
-		}
-		s.suspects = nil
+		s.settle(marked, h.timeout)
 	}
 }
 
-func (h *hop) cutSuspects(p *part) {
-	n := p.suspects.N()
-	p.cuts[spans.Own] += n
-	h.timeouts.AddN(h.timeout, n)
-	p.addUpTo(&p.knownAt, p.suspects, h.timeout)
-	merge(&p.knownSeen, p.suspects)
-}
-
-// addUpTo adds the values of from, those above limit as limit.
-func (p *part) addUpTo(into **quantile.Sample, from *quantile.Sample, limit int64) {
-	if from.N() == 0 {
+func (p *part) settle(marked bool, timeout int64) {
+	list := p.samples[suspects]
+	p.samples[suspects] = nil
+	if marked {
+		p.take(completions, list)
 		return
 	}
-	capped := p.sample(into)
-	for ns, count := range from.All() {
-		capped.AddN(min(ns, limit), count)
+	p.cuts[spans.Own] += list.N()
+	for ns, count := range list.All() {
+		p.sample(censoredAt).AddN(min(ns, timeout), count)
 	}
+	p.take(knownCuts, list)
 }
 
 // The readings of a part.
 
-func (p *part) done() quantile.Union { return quantile.Union{p.completed} }
-
-func (p *part) ended() quantile.Union { return quantile.Union{p.failed} }
-
-func (p *part) truncated() quantile.Union {
-	return quantile.Union{p.knownSeen, p.ownSeen, p.otherSeen}
+// union joins some of the samples.
+func (p *part) union(of ...int) (u quantile.Union) {
+	for _, i := range of {
+		u = append(u, p.samples[i])
+	}
+	return u
 }
 
+func (p *part) done() quantile.Union { return p.union(completions) }
+
+func (p *part) ended() quantile.Union { return p.union(failures) }
+
+func (p *part) truncated() quantile.Union { return p.union(knownCuts, ownCuts, otherCuts) }
+
 func (p *part) all() quantile.Union {
-	return append(p.truncated(), p.completed, p.failed)
+	return p.union(knownCuts, ownCuts, otherCuts, completions, failures)
 }
 
 func (p *part) observed() quantile.Observed {
-	return quantile.Observed{
-		Completed: quantile.Union{p.completed},
-		CutAt:     quantile.Union{p.knownAt},
-		CutSeen:   quantile.Union{p.ownSeen, p.otherSeen},
-	}
+	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts)}
 }

@@ -3,6 +3,7 @@ package buckets
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,16 +101,16 @@ func (t tailer) worth(n, size uint64) string {
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
 	text := fmt.Sprintf("%d of %s%s %s cut (%s%s; one-sided %s limits %s and %s)",
-		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), note.Form(s.Count, "was", "were"), ratio.Percent(s.Value), t.byWeight(), t.confidence(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), note.Form(s.Count, "was", "were"), ratio.Percent(s.Value), t.byWeight(), t.query.Confidence.Percent(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
 		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
 	case beyond >= s.Upper || !t.allAtTheWall():
 		return fmt.Sprintf("%s, the first before %s", text, q.P.Label())
 	case beyond < s.Lower:
-		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.confidence())
+		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.query.Confidence.Percent())
 	}
-	return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.confidence())
+	return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.query.Confidence.Percent())
 }
 
 func (t tailer) byWeight() string {
@@ -127,11 +128,6 @@ func (t tailer) allAtTheWall() bool {
 	}
 	wall := t.r.Walls[0].To
 	return *t.tails.FirstCut >= reached(wall)
-}
-
-// confidence is written from the decimal: 0.9999 must not become 100 %.
-func (t tailer) confidence() string {
-	return strings.TrimPrefix(t.query.Confidence.Label(), "p") + " %"
 }
 
 // fewWalls is how many walls a sentence names.
@@ -203,21 +199,19 @@ func (t tailer) canarySentence() string {
 	return "a canary with a raised timeout needs " + kind + "first attempts: " + strings.Join(sizes, ", ")
 }
 
+// unquoted are the characters that no shell reads as anything else.
+const unquoted = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./"
+
 // hopText is the hop's name as it is typed into a shell.
 func (t tailer) hopText() string {
 	name := t.hop.Name
 	switch {
-	case name != "" && strings.IndexFunc(name, needsQuotes) < 0:
+	case name != "" && strings.Trim(name, unquoted) == "":
 		return name
 	case strings.ContainsAny(name, "\"\\$`!"):
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return `"` + name + `"`
-}
-
-func needsQuotes(c rune) bool {
-	plain := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("_-./", c)
-	return !plain
 }
 
 func (t tailer) cutRange() string { return rangeText(*t.tails.CutMin, "..", *t.tails.CutMax) }
@@ -248,11 +242,5 @@ func certifiable(p float64) string {
 
 // sentences joins those that have something to say.
 func sentences(all ...string) string {
-	var said []string
-	for _, s := range all {
-		if s != "" {
-			said = append(said, s)
-		}
-	}
-	return strings.Join(said, "; ")
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }

@@ -45,7 +45,7 @@ type Query struct {
 
 // Results closes the set and returns a Result per hop, sorted by hop and kind.
 // Nothing may be added afterwards.
-func (s *Set) Results(q Query) []Result {
+func (s *hopSet) Results(q Query) []Result {
 	s.passUp()
 	s.config.clusters.window.Flush()
 	hops := make([]*hop, 0, len(s.hops))
@@ -102,13 +102,14 @@ func fold(hops []*hop, most int) []*hop {
 
 func byName(a, b *hop) int { return a.Compare(b.Hop) }
 
+func (h *hop) completed() quantile.Union { return append(h.first.done(), h.retries.done()...) }
+
 func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries.all()...) }
 
 // result computes all that is known of the hop.
 func (h *hop) result(q Query) Result {
 	r := Result{
-		Hop: h.Name, Service: jsontype.Text(h.Service), Operation: jsontype.Text(h.Operation), Kind: jsontype.Text(h.Kind.String()),
-		Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
+		Hop: h.Hop, Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
 	asked := q.Quantiles
 	q.Quantiles = q.withTarget()
@@ -203,15 +204,17 @@ func (r *Result) withhold() {
 		r.Target.Recorded95 = nil
 	}
 	r.TruncatedShare = Share{Count: r.TruncatedShare.Count, Of: r.TruncatedShare.Of}
-	for _, b := range r.buckets() {
-		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Mean, s.Quantiles, s.Biased = 0, nil, true
-		}
+	for _, s := range r.summaries() {
+		s.Mean, s.Quantiles, s.Biased = 0, nil, true
 	}
 }
 
-func (r *Result) buckets() [4]*Bucket {
-	return [...]*Bucket{&r.Completed, &r.Truncated.Bucket, &r.Failed.Bucket, &r.Recorded}
+// summaries lists those of all buckets: of the first attempts, the retries and both.
+func (r *Result) summaries() (list []*quantile.Summary) {
+	for _, b := range [...]*Bucket{&r.Completed, &r.Truncated.Bucket, &r.Failed.Bucket, &r.Recorded} {
+		list = append(list, &b.First, &b.Retries, &b.All)
+	}
+	return list
 }
 
 // fillBuckets reads all samples once for all buckets.
@@ -221,9 +224,9 @@ func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 	for _, of := range [...]func(*part) quantile.Union{(*part).done, (*part).truncated, (*part).ended, (*part).all} {
 		unions = append(unions, of(f), of(t), append(of(f), of(t)...))
 	}
-	s := quantile.SummarizeEach(unions, ps)
-	for i, b := range r.buckets() {
-		b.First, b.Retries, b.All = s[3*i], s[3*i+1], s[3*i+2]
+	of := r.summaries()
+	for i, s := range quantile.SummarizeEach(unions, ps) {
+		*of[i] = s
 	}
 }
 

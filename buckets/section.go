@@ -8,6 +8,7 @@ import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // isMaximum is the code of the warning that the tag "(max of 60)" shows.
@@ -40,9 +41,9 @@ func hopColumns[R any](hops []Result, of func(*R) (h *Result, again bool)) []rep
 			return report.String(name(h)).Again(again)
 		}}
 	}
-	columns := []report.Column[R]{named("hop", report.Name, func(h *Result) string { return h.Hop })}
+	columns := []report.Column[R]{named("hop", report.Name, func(h *Result) string { return h.Name })}
 	if anyHop(hops, hasKind) {
-		columns = append(columns, named("kind", report.Words, func(h *Result) string { return string(h.Kind) }))
+		columns = append(columns, named("kind", report.Words, func(h *Result) string { return h.Kind.String() }))
 	}
 	return columns
 }
@@ -51,11 +52,12 @@ func hopColumns[R any](hops []Result, of func(*R) (h *Result, again bool)) []rep
 // and what may be said of each quantile all the same.
 func tailTable(hops []Result, v *report.View) report.Table {
 	columns := hopColumns(hops, func(h *Result) (*Result, bool) { return h, false })
-	columns[0].Of = func(h *Result) value { return report.String(h.Hop).Noted(notesOf(h)...) }
+	columns[0].Of = func(h *Result) value { return report.String(h.Name).Noted(notesOf(h)...) }
 	columns = append(columns,
 		column{Head: "n", Of: func(h *Result) value { return report.Count(h.TruncatedShare.Of) }}, column{Head: "cut", Of: cutShare})
 	if anyHop(hops, hasCuts) {
-		columns = append(columns, column{Head: confidence(hops) + " limits", Of: cutLimits})
+		// The confidence is one setting of the run.
+		columns = append(columns, column{Head: hops[0].Confidence.Percent() + " limits", Of: cutLimits})
 	}
 	if anyHop(hops, hasFailures) {
 		columns = append(columns, column{Head: "failed", Of: failedShare})
@@ -178,15 +180,12 @@ func failedShare(h *Result) value {
 	return report.Share(float64(h.FailedShare))
 }
 
-// confidence is that of the first hop: it is one setting of the run.
-func confidence(hops []Result) string { return hops[0].Confidence.Label()[1:] + " %" }
-
 func atLeast(t *Tail) bool { return t.Status == quantile.AtLeast }
 func noValue(t *Tail) bool { return t.Status == quantile.NoValue }
 func tagged(t *Tail) bool  { return t.IsMaximum && t.Status == quantile.Exact }
 
 func anyHopAtAll(*Result) bool      { return true }
-func hasKind(h *Result) bool        { return h.Kind != "" }
+func hasKind(h *Result) bool        { return h.Kind != spans.NoKind }
 func hasCuts(h *Result) bool        { return h.TruncatedShare.Count > 0 }
 func isBiased(h *Result) bool       { return h.Biased }
 func isWeighted(h *Result) bool     { return h.Effective > 0 }

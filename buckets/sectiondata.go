@@ -31,10 +31,10 @@ func dataTable(hops []Result) report.Table {
 }
 
 var dataColumns = [...]report.Column[dataRow]{
-	{Key: "hop", Of: func(r *dataRow) value { return report.String(r.Hop) }},
+	{Key: "hop", Of: func(r *dataRow) value { return report.String(r.Name) }},
 	{Key: "service", Of: func(r *dataRow) value { return report.String(r.Service) }},
 	{Key: "operation", Of: func(r *dataRow) value { return report.String(r.Operation) }},
-	{Key: "kind", Of: func(r *dataRow) value { return report.String(r.Kind) }},
+	{Key: "kind", Of: func(r *dataRow) value { return report.String(r.Kind.String()) }},
 	{Key: "attempts", Of: func(r *dataRow) value { return report.Count(r.Attempts) }},
 	{Key: "first_attempts", Of: func(r *dataRow) value { return report.Count(r.FirstAttempts) }},
 	{Key: "retries", Of: func(r *dataRow) value { return report.Count(r.Retries) }},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -14,15 +13,7 @@ import (
 
 // beyondWall says what else is known or guessed of a value that the wall hides:
 // what servers took comes first, since that was measured.
-func beyondWall(t *Tail) string {
-	var said []string
-	for _, s := range []string{serverNote(t), estimateNote(t)} {
-		if s != "" {
-			said = append(said, s)
-		}
-	}
-	return strings.Join(said, "; ")
-}
+func beyondWall(t *Tail) string { return sentences(serverNote(t), estimateNote(t)) }
 
 func serverNote(t *Tail) string {
 	s := t.ServerSide
@@ -47,9 +38,9 @@ func estimateNote(t *Tail) string {
 		return ""
 	case !e.Passed():
 		// So that quantiles which fail alike share a note, or the end of one.
-		return strings.Join(append([]string{"no estimate"}, failing(e, t.P.Label())...), "; ")
+		return sentences(append([]string{"no estimate"}, failing(e, t.P.Label())...)...)
 	case e.Value == nil:
-		return "no estimate" + "; " + "it would be longer than a duration can be"
+		return "no estimate; it would be longer than a duration can be"
 	case e.Bound == nil:
 		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the wall; it sizes a canary and sets no timeout", report.Round(*e.Value))
 	}

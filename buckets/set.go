@@ -2,11 +2,8 @@ package buckets
 
 import (
 	"hash/maphash"
-	"iter"
-	"maps"
 
 	"github.com/tailscope/tailscope/quantile"
-
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -23,7 +20,7 @@ type Config struct {
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
 	// that hold a cut; 0 means DefaultMaxHeld.
 	MaxHeld int
-	// MaxWeights bounds the weights that Classes tells apart; with more, none
+	// MaxWeights bounds the weights that Accumulator tells apart; with more, none
 	// counts.
 	MaxWeights int
 	// Memory is how many bytes the samples of one worker hold before the rest goes
@@ -41,9 +38,9 @@ func NewConfig(timeouts map[string]int64) Config {
 	return Config{Timeouts: timeouts, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
-// Set groups attempts by hop. Not safe for concurrent use: each worker has its
+// hopSet groups attempts by hop. Not safe for concurrent use: each worker has its
 // own, and they are merged at the end.
-type Set struct {
+type hopSet struct {
 	config Config
 	hops   map[spans.Hop]*hop
 	bound  map[*spans.Builder][]*hop // the hops of a builder's batches, by index
@@ -64,33 +61,29 @@ type Set struct {
 	gaveUp   bool
 }
 
-// NewSet returns an empty set.
-func NewSet(c Config) *Set {
+// newHopSet returns an empty set.
+func newHopSet(c Config) *hopSet {
 	if c.MaxHeld == 0 {
 		c.MaxHeld = DefaultMaxHeld
 	}
 	if c.clusters == nil {
 		c.clusters = newHopClusters()
 	}
-	return &Set{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
+	return &hopSet{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
 
 // Add counts the attempts of a batch. It keeps nothing of the batch, which
 // stays the caller's.
-func (s *Set) Add(b *spans.Batch) {
+func (s *hopSet) Add(b *spans.Batch) {
 	hops := s.hopsOf(b)
 	s.timed, s.starts = b.AnyStart(), b.AllStarts()
 	s.together = s.starts != nil && depend.SameMinute(s.starts)
 	for row, index := range b.Hop {
-		h := hops[index]
-		if h == nil {
-			h = s.hop(b.Hops[index])
-			hops[index] = h
-		}
+		h := s.hopAt(hops, b.Hops, index)
 		if b.Resolution != nil {
 			h.resolution = min(h.resolution, b.Resolution[row])
 		}
-		if b.Stratum != nil || !s.addPlain(h, b, row) {
+		if b.Stratum != nil || !s.addCompletedFast(h, b, row) {
 			s.addRow(h, b, row)
 		}
 	}
@@ -100,9 +93,9 @@ func (s *Set) Add(b *spans.Batch) {
 	s.waiting, s.starts = s.waiting[:0], nil
 }
 
-// addPlain lets a completed attempt wait for others of its hop; false is for one
-// that is more than that.
-func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
+// addCompletedFast lets a completed attempt wait for others of its hop. It is false for
+// one that has more to tell.
+func (s *hopSet) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
 	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked {
 		return false
@@ -123,7 +116,7 @@ func (s *Set) addPlain(h *hop, b *spans.Batch, row int) bool {
 	return true
 }
 
-func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
+func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 	a := attempt{
 		duration: b.Duration[row],
 		timeout:  b.Timeout[row],
@@ -146,7 +139,7 @@ func (s *Set) addRow(h *hop, b *spans.Batch, row int) {
 
 // hopsOf returns the hops of the batch by their index, nil where no row of the
 // hop was seen yet.
-func (s *Set) hopsOf(b *spans.Batch) []*hop {
+func (s *hopSet) hopsOf(b *spans.Batch) []*hop {
 	hops := s.bound[b.Lineage]
 	if missing := len(b.Hops) - len(hops); missing > 0 {
 		hops = append(hops, make([]*hop, missing)...)
@@ -155,11 +148,19 @@ func (s *Set) hopsOf(b *spans.Batch) []*hop {
 	return hops
 }
 
-func (s *Set) hop(id spans.Hop) *hop {
+// hopAt returns one of the hops of a source by its index in the source's list.
+func (s *hopSet) hopAt(hops []*hop, list []spans.Hop, index int32) *hop {
+	if hops[index] == nil {
+		hops[index] = s.hop(list[index])
+	}
+	return hops[index]
+}
+
+func (s *hopSet) hop(id spans.Hop) *hop {
 	h := s.hops[id]
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
-		h.first.store, h.retries.store = s.config.store, s.config.store
+		h.first.store, h.retries.store, h.strata.store = s.config.store, s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks
 		s.hops[id] = h
@@ -168,7 +169,7 @@ func (s *Set) hop(id spans.Hop) *hop {
 }
 
 // Merge moves the attempts of o into s; o must not be used any more.
-func (s *Set) Merge(o *Set) {
+func (s *hopSet) Merge(o *hopSet) {
 	s.config.clusters.merge(o.config.clusters)
 	for id, h := range o.hops {
 		s.hop(id).merge(h)
@@ -179,38 +180,10 @@ func (s *Set) Merge(o *Set) {
 	}
 }
 
-// Attempts returns how many attempts were added.
-func (s *Set) Attempts() uint64 {
-	var n uint64
-	for _, h := range s.hops {
-		n += h.attempts()
-	}
-	return n
-}
-
-// Names yields the names of all hops, each once, in no order.
-func (s *Set) Names() iter.Seq[string] {
-	names := map[string]bool{}
-	for id := range s.hops {
-		names[id.Name] = true
-	}
-	return maps.Keys(names)
-}
-
-// Has reports whether a hop of that name was seen.
-func (s *Set) Has(name string) bool {
-	for id := range s.hops {
-		if id.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 func (h *hop) attempts() uint64 {
 	n := h.unfinished + uint64(len(h.held))
 	for _, p := range [...]*part{&h.first, &h.retries} {
-		n += p.all().N() + p.suspects.N()
+		n += p.all().N() + p.samples[suspects].N()
 	}
 	return n
 }

@@ -14,13 +14,15 @@ const maxStrata = 1000
 // maxStrata it drops all of them: an id that was taken for a group must not fill
 // the memory.
 type strata struct {
+	store   *quantile.Store
 	byName  map[string]*stratum
 	tooMany bool
 }
 
+// stratum has no samples of cuts but where they are censored.
 type stratum struct {
-	name                     string
-	completed, cut, suspects *quantile.Sample
+	name string
+	part
 }
 
 // of returns the stratum of that name, nil where there are too many.
@@ -35,7 +37,7 @@ func (s *strata) of(name string) *stratum {
 	if s.byName == nil {
 		s.byName = map[string]*stratum{}
 	}
-	one := &stratum{name: name}
+	one := &stratum{name: name, part: part{store: s.store}}
 	s.byName[name] = one
 	return one
 }
@@ -51,9 +53,7 @@ func (s *strata) merge(o *strata) {
 		if into == nil {
 			return
 		}
-		merge(&into.completed, from.completed)
-		merge(&into.cut, from.cut)
-		merge(&into.suspects, from.suspects)
+		into.merge(&from.part)
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *strata) groups() []quantile.Stratum {
 	var list []quantile.Stratum
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		one := s.byName[name]
-		list = append(list, quantile.Stratum{Completed: quantile.Union{one.completed}, Cut: quantile.Union{one.cut}})
+		list = append(list, quantile.Stratum{Completed: one.done(), Cut: one.union(censoredAt)})
 	}
 	return list
 }

@@ -60,10 +60,8 @@ func (r *Result) setApart(q Query, t *quantile.WeightedTails, effects *[]depend.
 	if first := r.Recorded.First; first.N > 0 {
 		r.Target.Recorded95 = &first.Quantiles[n+2]
 	}
-	for _, b := range r.buckets() {
-		for _, s := range [...]*quantile.Summary{&b.All, &b.First, &b.Retries} {
-			s.Quantiles = s.Quantiles[:min(n, len(s.Quantiles))]
-		}
+	for _, s := range r.summaries() {
+		s.Quantiles = s.Quantiles[:min(n, len(s.Quantiles))]
 	}
 	apart := t.Tails.Tails[n:]
 	t.Tails.Tails = t.Tails.Tails[:n:n]
@@ -98,7 +96,7 @@ func (s *strata) tails(p, confidence quantile.P) []StratumTail {
 	var list []StratumTail
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		one := s.byName[name]
-		o := quantile.Observed{Completed: quantile.Union{one.completed}, CutSeen: quantile.Union{one.cut}}
+		o := quantile.Observed{Completed: one.done(), CutSeen: one.union(censoredAt)}
 		t := o.Tails([]quantile.P{p}, confidence)
 		list = append(list, StratumTail{name, t.Cut, t.Tails[0]})
 	}

@@ -1,18 +1,17 @@
 package buckets
 
-import "github.com/tailscope/tailscope/spans"
+import (
+	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/spans"
+)
 
 // AddTrace counts the spans of a whole trace, whose retries and cuts from below
 // are marked already. It keeps nothing of the trace.
-func (s *Set) AddTrace(t *spans.Trace) {
+func (s *hopSet) AddTrace(t *spans.Trace) {
 	hops := s.hopsOfTable(t.Hops)
 	for i := range t.Spans {
 		one := &t.Spans[i]
-		h := hops[one.Hop]
-		if h == nil {
-			h = s.hop(t.Hops[one.Hop])
-			hops[one.Hop] = h
-		}
+		h := s.hopAt(hops, t.Hops, one.Hop)
 		h.traced = true
 		alone := len(h.clusters.open) == 0
 		h.resolution = min(h.resolution, one.Resolution)
@@ -25,7 +24,7 @@ func (s *Set) AddTrace(t *spans.Trace) {
 }
 
 // closeOpen ends the trace or the chain that was added.
-func (s *Set) closeOpen() {
+func (s *hopSet) closeOpen() {
 	for _, b := range s.open {
 		b.close()
 	}
@@ -52,9 +51,9 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 }
 
 // hopsOfTable returns the hops of a table by their index, nil where none of its
-// spans was seen yet. All traces that were assembled share one table, and
-// so do all chains.
-func (s *Set) hopsOfTable(table []spans.Hop) []*hop {
+// spans was seen yet. All traces that were assembled share one table, and so do all
+// chains.
+func (s *hopSet) hopsOfTable(table []spans.Hop) []*hop {
 	if len(table) == 0 {
 		return nil
 	}
@@ -62,4 +61,55 @@ func (s *Set) hopsOfTable(table []spans.Hop) []*hop {
 		s.table, s.byTable = &table[0], make([]*hop, len(table))
 	}
 	return s.byTable
+}
+
+// addChain looks at the hops that have several first attempts: one alone follows
+// from the counts of all.
+func (s *hopSet) addChain(c *spans.Chain) {
+	if c.TooLong() || !comeTogether(c.Attempts) {
+		return
+	}
+	hops := s.hopsOfTable(c.Hops)
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		if !firstOfTail(a) {
+			continue
+		}
+		b := s.hopAt(hops, c.Hops, a.Hop).clusters
+		if len(b.open) == 0 {
+			s.open = append(s.open, b)
+		}
+		b.open = append(b.open, stepOf(a))
+	}
+	s.closeOpen()
+}
+
+// firstOfTail reports whether an attempt is one of those that a tail is made of.
+func firstOfTail(a *spans.Attempt) bool {
+	return !a.Retry && (a.Outcome == spans.Completed || a.Outcome == spans.Truncated)
+}
+
+func stepOf(a *spans.Attempt) depend.LogBucket {
+	if a.Outcome == spans.Truncated {
+		return depend.CutBucket
+	}
+	return depend.LogBucketOf(a.Duration)
+}
+
+// fewLines are compared with each other; of more, some hop surely comes again.
+const fewLines = 16
+
+// comeTogether reports whether a hop may have several first attempts in a chain.
+func comeTogether(chain []spans.Attempt) bool {
+	if len(chain) > fewLines {
+		return true
+	}
+	for i := range chain {
+		for k := range chain[:i] {
+			if chain[i].Hop == chain[k].Hop && firstOfTail(&chain[i]) && firstOfTail(&chain[k]) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -41,10 +41,9 @@ func (h *hop) knownWalls() []Wall {
 }
 
 func (h *hop) inferredWalls() []Wall {
-	completed := quantile.Union{h.first.completed, h.retries.completed}
-	own := quantile.Union{h.first.ownSeen, h.retries.ownSeen}
+	own := append(h.first.union(ownCuts), h.retries.union(ownCuts)...)
 	var list []Wall
-	for _, w := range quantile.InferWalls(completed, own) {
+	for _, w := range quantile.InferWalls(h.completed(), own) {
 		list = append(list, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})
 	}
 	return list

@@ -2,12 +2,16 @@ package buckets
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -60,6 +64,61 @@ func (t tailer) weighted() string {
 	}
 	return fmt.Sprintf("weighted: traces of different weights. Tail and shares count each of the %s (n) by the weight of its trace, and limits are those of %s (n_eff); without a Kaplan-Meier value. Durations by how attempts ended count each once", note.Count(t.r.TruncatedShare.Of, "first attempt"), note.Count(t.r.Effective, "equal one"))
 }
+
+// dependent names the limits that stand on fewer attempts than were seen.
+func (t tailer) dependent() string {
+	var hit []string
+	for _, q := range t.tails.Tails.Tails {
+		if q.Effect.Counts() {
+			hit = append(hit, t.effectText(q.Effect)+" beyond "+q.P.Label())
+		}
+	}
+	if cut := t.r.TruncatedShare.Effect; len(t.effects) > 0 && cut.Counts() {
+		hit = append(hit, t.effectText(cut)+" of the cut ones")
+	}
+	if hit == nil {
+		return ""
+	}
+	lead := "slow first attempts come together, so they tell less than as many independent ones"
+	if t.r.TruncatedShare.Effect.Assumed {
+		lead = "attempts of one trace may go the same way, which so few traces do not tell"
+	}
+	return lead + ": design effect " +
+		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
+}
+
+func (t tailer) effectText(e depend.Effect) string {
+	by := "trace"
+	if e.ByTime {
+		by = t.blockText()
+	}
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + by
+}
+
+// blockText names a block of time.
+func (t tailer) blockText() string {
+	if minutes := int64(t.hop.clusters.blocks.Width().Minutes()); minutes > 1 {
+		return fmt.Sprintf("%d minutes", minutes)
+	}
+	return "minute"
+}
+
+// drift names the quantiles beyond which the share moved.
+func (t tailer) drift() string {
+	var moved []string
+	for i, e := range t.effects {
+		if d := e.Drift; d != nil {
+			moved = append(moved, fmt.Sprintf("beyond %s %s and %s", t.tails.Tails.Tails[i].P.Label(), percentOf(d.First), percentOf(d.Last)))
+		}
+	}
+	if moved == nil {
+		return ""
+	}
+	return "the tail moved between the first and the last third of the first attempts, by time: " + strings.Join(moved, ", ") +
+		"; quantiles and limits are of all of it, and of no time to come"
+}
+
+func percentOf(p depend.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }
 
 // failuresExceed names the quantiles that lie among the failures.
 func (t tailer) failuresExceed() string {
@@ -126,7 +185,7 @@ func (t tailer) lateCuts() string {
 // nothing is said. Only own cuts count: the others end with another call, and no
 // timeout would place them.
 func (t tailer) cutsMayMislead() string {
-	unknown := quantile.Summarize(quantile.Union{t.hop.first.ownSeen}, nil)
+	unknown := quantile.Summarize(t.hop.first.union(ownCuts), nil)
 	if unknown.N == 0 || t.hop.merged > 0 || t.query.Biased {
 		return ""
 	}
@@ -149,7 +208,7 @@ const (
 // allowed returns the longest that a first attempt is seen to have been allowed
 // to take, with cuts of unknown timeout.
 func (t tailer) allowed(unknown quantile.Summary) int64 {
-	known := quantile.Summarize(quantile.Union{t.hop.first.knownAt}, nil)
+	known := quantile.Summarize(t.hop.first.union(censoredAt), nil)
 	longest := max(t.r.Completed.First.Max, known.Max)
 	for _, w := range t.r.Walls {
 		longest = max(longest, w.To)
@@ -180,7 +239,7 @@ func (t tailer) unmarkedWall() string {
 	if t.hop.merged > 0 || top/100 < pow10(t.hop.resolution) {
 		return ""
 	}
-	spike := n - quantile.Union{t.hop.first.completed, t.hop.retries.completed}.UpTo(near-1)
+	spike := n - t.hop.completed().UpTo(near-1)
 	if spike < spikeLeast || spike*1000 < n*spikePerMille {
 		return ""
 	}
@@ -188,14 +247,10 @@ func (t tailer) unmarkedWall() string {
 }
 
 func pow10(digits uint8) int64 {
-	v := int64(1)
 	if digits == unmeasured {
-		return v
+		return 1
 	}
-	for range min(digits, 18) {
-		v *= 10
-	}
-	return v
+	return int64(moment.Pow10[min(digits, 18)])
 }
 
 func (t tailer) belowByDuration() string {
@@ -219,20 +274,11 @@ func (t tailer) belowUnchecked() string {
 func (t tailer) informativeCuts() string {
 	cuts := &t.hop.first.cuts
 	informative := cuts[spans.Below] + cuts[spans.Caller]
-	if informative*10 <= t.r.TruncatedShare.Count || !t.hasKM() {
+	if informative*10 <= t.r.TruncatedShare.Count || !slices.ContainsFunc(t.r.Tail, func(q Tail) bool { return q.KM != nil }) {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s came from below or from the caller, so %s slowness: do not read the Kaplan-Meier value alone",
 		informative, note.Count(t.r.TruncatedShare.Count, "cut"), note.Form(informative, "it follows", "they follow"))
-}
-
-func (t tailer) hasKM() bool {
-	for _, q := range t.r.Tail {
-		if q.KM != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (t tailer) tooManyStrata() string {

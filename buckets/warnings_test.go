@@ -153,11 +153,11 @@ func TestHopsBeyondTheMostAreFolded(t *testing.T) {
 		var attempts, cuts uint64
 		list := setOf(t, NewConfig(nil), log).Results(q)
 		for _, r := range list {
-			got = append(got, r.Hop)
+			got = append(got, r.Name)
 			attempts += r.Attempts
 			cuts += r.Truncated.CutBy[0].N
-			if folded := strings.HasPrefix(r.Hop, "("); folded != (warned(r, "hops_folded") != "") {
-				t.Errorf("most %d, %s: %v", most, r.Hop, r.Warnings)
+			if folded := strings.HasPrefix(r.Name, "("); folded != (warned(r, "hops_folded") != "") {
+				t.Errorf("most %d, %s: %v", most, r.Name, r.Warnings)
 			}
 		}
 		if d := same(names, got); d != "" {
@@ -173,8 +173,8 @@ func TestHopsOfTheSameTimeAreFoldedByName(t *testing.T) {
 	q := asked()
 	q.MaxHops = 1
 	list := setOf(t, NewConfig(nil), all(done(5).on("b"), done(5).on("a"), done(5).on("c"))).Results(q)
-	if list[0].Hop != "a" || list[1].Attempts != 2 {
-		t.Errorf("%s kept, %d attempts folded", list[0].Hop, list[1].Attempts)
+	if list[0].Name != "a" || list[1].Attempts != 2 {
+		t.Errorf("%s kept, %d attempts folded", list[0].Name, list[1].Attempts)
 	}
 }
 

@@ -123,7 +123,7 @@ func (l *ledger) Reallocate(size int, b []byte) []byte {
 func (l *ledger) Free(b []byte) { l.lent -= len(b) }
 
 // setOf adds the rows to a set, as one worker does.
-func setOf(t testing.TB, c Config, r rows) *Set { return setWith(t, c, columnsOf(r), r) }
+func setOf(t testing.TB, c Config, r rows) *hopSet { return setWith(t, c, columnsOf(r), r) }
 
 func columnsOf(r rows) spans.Columns {
 	if slices.ContainsFunc(r, func(one row) bool { return one.stratum != "" }) {
@@ -132,8 +132,8 @@ func columnsOf(r rows) spans.Columns {
 	return spans.Resolutions
 }
 
-func setWith(t testing.TB, c Config, columns spans.Columns, r rows) *Set {
-	mem, set := new(ledger), NewSet(c)
+func setWith(t testing.TB, c Config, columns spans.Columns, r rows) *hopSet {
+	mem, set := new(ledger), newHopSet(c)
 	b := spans.NewBuilder(mem, columns)
 	flush := func() {
 		if batch := b.Batch(); batch != nil {
@@ -187,7 +187,7 @@ func timeouts(byHop map[string]int64) Config {
 func results(t testing.TB, c Config, q Query, r rows) map[string]Result {
 	byHop := map[string]Result{}
 	for _, one := range setOf(t, c, r).Results(q) {
-		byHop[one.Hop] = one
+		byHop[one.Name] = one
 	}
 	return byHop
 }
@@ -204,13 +204,13 @@ func hopOf(t testing.TB, c Config, q Query, r rows) Result {
 }
 
 // shared merges the sets of several workers, each with its share of the rows.
-func shared(t testing.TB, c Config, r *rand.Rand, workers int, log rows) *Set {
+func shared(t testing.TB, c Config, r *rand.Rand, workers int, log rows) *hopSet {
 	parts := make([]rows, workers)
 	for _, i := range r.Perm(len(log)) {
 		w := r.IntN(workers)
 		parts[w] = append(parts[w], log[i])
 	}
-	var sets []*Set
+	var sets []*hopSet
 	for _, p := range parts {
 		sets = append(sets, setWith(t, c, columnsOf(log), p))
 	}

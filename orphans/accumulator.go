@@ -87,54 +87,62 @@ func NewAccumulator(c Config) *Accumulator {
 
 // AddTrace looks at a whole trace whose retries and cuts are marked. It keeps nothing
 // of the trace but copies of its worst cases.
-func (w *Accumulator) AddTrace(t *spans.Trace) {
-	w.counts.MissingParents += uint64(len(t.Missing))
-	w.prepare(len(t.Spans))
+func (a *Accumulator) AddTrace(t *spans.Trace) {
+	a.counts.MissingParents += uint64(len(t.Missing))
+	a.prepare(len(t.Spans))
 	for at, i := range t.TopDown() {
-		w.place(t, i, at < len(t.Roots))
-		w.relate(t, i)
-		w.call(t, i)
+		a.place(t, i, at < len(t.Roots))
+		a.relate(t, i)
+		a.call(t, i)
 	}
-	w.unite(t)
+	a.unite(t)
 }
 
-// Merge moves what o collected into w.
-func (w *Accumulator) Merge(o *Accumulator) {
-	w.counts.add(o.counts)
-	numbers := w.hops.Merge(&o.hops)
+// Merge moves what o collected into a.
+func (a *Accumulator) Merge(o *Accumulator) {
+	a.counts.add(o.counts)
+	numbers := a.hops.Merge(&o.hops)
 	here := func(r ref) ref { return ref(numbers[r]) }
 	for key, p := range o.pairs {
-		w.pair(hopPair{here(key.parent), here(key.child)}).merge(p)
+		at(a.pairs, hopPair{here(key.parent), here(key.child)}).merge(p)
 	}
 	for hop, c := range o.calls {
-		w.callsOf(here(hop)).merge(c)
+		at(a.calls, here(hop)).merge(c)
 	}
 	for p, spent := range o.paths {
-		into := w.spentOn(p.renamed(here))
+		into := a.spentOn(p.renamed(here))
 		for level := range into {
 			into[level].Merge(&spent[level])
 		}
 	}
 	for key, order := range o.orders {
-		w.order(hopPair{here(key.parent), here(key.child)}).add(*order)
+		at(a.orders, hopPair{here(key.parent), here(key.child)}).add(*order)
 	}
 	for services, skew := range o.skews {
-		w.skews[services] = max(w.skews[services], skew)
+		a.skews[services] = max(a.skews[services], skew)
 	}
 	for hop, ns := range o.wasted {
-		w.wasted[here(hop)] = durations.Sum(w.wasted[here(hop)], ns)
+		a.wasted[here(hop)] = durations.Sum(a.wasted[here(hop)], ns)
 	}
 	for _, c := range o.cases.sort() {
-		w.cases.add(c)
+		a.cases.add(c)
 	}
+}
+
+// at returns what a map has at a key, new where there was nothing.
+func at[K comparable, V any](m map[K]*V, key K) *V {
+	if m[key] == nil {
+		m[key] = new(V)
+	}
+	return m[key]
 }
 
 // ref is the number of a hop: small keys make small maps.
 type ref int32
 
 // hop returns the number of a span's hop.
-func (w *Accumulator) hop(t *spans.Trace, i int32) ref {
-	return ref(w.hops.Translate(t.Hops, t.Spans[i].Hop))
+func (a *Accumulator) hop(t *spans.Trace, i int32) ref {
+	return ref(a.hops.Translate(t.Hops, t.Spans[i].Hop))
 }
 
-func (w *Accumulator) hopOf(r ref) spans.Hop { return w.hops.Hop(int32(r)) }
+func (a *Accumulator) hopOf(r ref) spans.Hop { return a.hops.Hop(int32(r)) }

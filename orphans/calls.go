@@ -26,11 +26,11 @@ func (p path) renamed(to func(ref) ref) path {
 }
 
 // spentOn returns, for each caller of a path, what it had spent before the call.
-func (w *Accumulator) spentOn(p path) []quantile.Sample {
-	spent := w.paths[p]
+func (a *Accumulator) spentOn(p path) []quantile.Sample {
+	spent := a.paths[p]
 	if spent == nil {
 		spent = make([]quantile.Sample, p.depth)
-		w.paths[p] = spent
+		a.paths[p] = spent
 	}
 	return spent
 }
@@ -50,71 +50,62 @@ func (o *Order) add(p Order) {
 	o.InnerFirst += p.InnerFirst
 }
 
-func (w *Accumulator) order(key hopPair) *Order {
-	o := w.orders[key]
-	if o == nil {
-		o = &Order{}
-		w.orders[key] = o
-	}
-	return o
-}
-
 // isCall reports whether a span is a call as its caller sees it: only a caller
 // sets a timeout. Hop logs with parents have no kinds; each line is a call.
 func isCall(k spans.Kind) bool { return k == spans.Client || k == spans.NoKind }
 
 // call looks at a span as a call inside other calls. Spans come after their
 // parents, so what is known of the callers is there.
-func (w *Accumulator) call(t *spans.Trace, i int32) {
-	w.findCallers(t, i)
+func (a *Accumulator) call(t *spans.Trace, i int32) {
+	a.findCallers(t, i)
 	one := &t.Spans[i]
 	if one.Outcome == spans.Truncated {
-		w.cut(t, i)
+		a.cut(t, i)
 	}
 	if !isCall(kindOf(t, i)) {
 		return
 	}
-	w.elapsed(t, i)
+	a.elapsed(t, i)
 	switch {
 	case !inTime(one):
 	case one.Outcome == spans.Truncated:
-		w.cutOrder(t, i)
+		a.cutOrder(t, i)
 	case one.Outcome == spans.Completed:
 		if server := serverOf(t, i); server >= 0 && t.Spans[server].Outcome == spans.Completed {
-			w.callsOf(w.hop(t, i)).overheads.Add(max(0, one.Duration-t.Spans[server].Duration))
+			at(a.calls, a.hop(t, i)).overheads.Add(max(0, one.Duration-t.Spans[server].Duration))
 		}
 	}
 }
 
 // findCallers notes the nearest call above a span, and the nearest that was cut.
-func (w *Accumulator) findCallers(t *spans.Trace, i int32) {
-	w.caller[i], w.cutAt[i] = -1, -1
+func (a *Accumulator) findCallers(t *spans.Trace, i int32) {
+	a.caller[i], a.cutAt[i] = -1, -1
 	p := t.Parents[i]
 	if p < 0 || !t.Waits(i) {
 		return
 	}
-	w.caller[i], w.cutAt[i] = w.caller[p], w.cutAt[p]
+	a.caller[i], a.cutAt[i] = a.caller[p], a.cutAt[p]
 	if !isCall(kindOf(t, p)) {
 		return
 	}
-	w.caller[i] = p
+	a.caller[i] = p
 	if inTime(&t.Spans[p]) && t.Spans[p].Outcome == spans.Truncated {
-		w.cutAt[i] = p
+		a.cutAt[i] = p
 	}
 }
 
 // elapsed notes what the callers of a call had spent before it.
-func (w *Accumulator) elapsed(t *spans.Trace, i int32) {
-	p := path{hop: w.hop(t, i)}
+func (a *Accumulator) elapsed(t *spans.Trace, i int32) {
+	p := path{hop: a.hop(t, i)}
 	var spent [levels]int64
-	for outer := w.caller[i]; outer >= 0 && p.depth < levels; outer = w.caller[outer] {
-		p.callers[p.depth], spent[p.depth] = w.hop(t, outer), between(&t.Spans[outer], &t.Spans[i])
+	for outer := a.caller[i]; outer >= 0 && p.depth < levels; outer = a.caller[outer] {
+		p.callers[p.depth], spent[p.depth] = a.hop(t, outer), between(&t.Spans[outer], &t.Spans[i])
 		p.depth++
 	}
 	if p.depth == 0 {
 		return
 	}
-	samples := w.spentOn(p)
+	samples := a.spentOn(p)
 	for level := range samples {
 		samples[level].Add(spent[level])
 	}
@@ -134,12 +125,12 @@ func between(outer, inner *spans.Span) int64 {
 const together = 50
 
 // cutOrder compares a call that was cut with the nearest such call above it.
-func (w *Accumulator) cutOrder(t *spans.Trace, i int32) {
-	if w.cutAt[i] < 0 {
+func (a *Accumulator) cutOrder(t *spans.Trace, i int32) {
+	if a.cutAt[i] < 0 {
 		return
 	}
-	outer := &t.Spans[w.cutAt[i]]
-	order := w.order(hopPair{w.hop(t, w.cutAt[i]), w.hop(t, i)})
+	outer := &t.Spans[a.cutAt[i]]
+	order := at(a.orders, hopPair{a.hop(t, a.cutAt[i]), a.hop(t, i)})
 	late := after(outer.End(), t.Spans[i].End())
 	switch near := outer.Duration / together; {
 	case late < -near:

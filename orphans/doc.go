@@ -1,7 +1,7 @@
 // Package orphans finds work that goes on after its caller left. No error rate
 // shows it, but it holds threads and connections and works for nobody.
 //
-//  1. Each worker adds whole traces to a Accumulator of its own.
+//  1. Each worker adds whole traces to an Accumulator of its own.
 //  2. Accumulator.Merge joins them; the order does not matter.
 //  3. Accumulator.Result gives the counts, the pairs of hops, inverted timeouts, the
 //     order of nested cuts and the worst cases.

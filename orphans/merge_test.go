@@ -7,10 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
-
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
+	"pgregory.net/rapid"
 )
 
 var kinds = []spans.Kind{spans.Internal, server, client, client, spans.Producer, spans.Consumer}

@@ -41,15 +41,6 @@ func (p *pair) merge(o *pair) {
 	p.work.Merge(&o.work)
 }
 
-func (w *Accumulator) pair(key hopPair) *pair {
-	p := w.pairs[key]
-	if p == nil {
-		p = &pair{}
-		w.pairs[key] = p
-	}
-	return p
-}
-
 // calls is what is known of the calls of one hop. Where a span of another kind
 // was cut over its children it is counted like a call.
 type calls struct {
@@ -66,23 +57,14 @@ func (c *calls) merge(o *calls) {
 	c.overheads.Merge(&o.overheads)
 }
 
-func (w *Accumulator) callsOf(hop ref) *calls {
-	c := w.calls[hop]
-	if c == nil {
-		c = &calls{}
-		w.calls[hop] = c
-	}
-	return c
-}
-
 // cut looks at the children of a span that was cut.
-func (w *Accumulator) cut(t *spans.Trace, p int32) {
+func (a *Accumulator) cut(t *spans.Trace, p int32) {
 	parent := &t.Spans[p]
-	c := w.callsOf(w.hop(t, p))
+	c := at(a.calls, a.hop(t, p))
 	c.cut++
-	w.findCallees(t, p)
-	for _, callee := range w.callees {
-		w.cutCallee(t, p, callee)
+	a.findCallees(t, p)
+	for _, callee := range a.callees {
+		a.cutCallee(t, p, callee)
 	}
 	if parent.Retry() {
 		return
@@ -96,9 +78,9 @@ func (w *Accumulator) cut(t *spans.Trace, p int32) {
 
 // cutCallee looks at what one callee did when its call was cut. A call that was
 // cut from below had its answer: it did not leave.
-func (w *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
+func (a *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
 	parent, child := &t.Spans[p], &t.Spans[c]
-	pair := w.pair(hopPair{w.hop(t, p), w.hop(t, c)})
+	pair := at(a.pairs, hopPair{a.hop(t, p), a.hop(t, c)})
 	pair.withChild++
 	if parent.Retry() || parent.CutBy == spans.Below || !inTime(parent) || !inTime(child) {
 		return
@@ -111,25 +93,25 @@ func (w *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
 
 // findCallees lists, for each hop that a call reached, the child that ended last;
 // one whose end is not known only where there is no other.
-func (w *Accumulator) findCallees(t *spans.Trace, p int32) {
-	w.callees = w.callees[:0]
-	for len(w.latest) < len(t.Hops) {
-		w.latest = append(w.latest, 0)
+func (a *Accumulator) findCallees(t *spans.Trace, p int32) {
+	a.callees = a.callees[:0]
+	for len(a.latest) < len(t.Hops) {
+		a.latest = append(a.latest, 0)
 	}
 	for _, c := range t.Children(p) {
 		if !t.Waits(c) {
 			continue
 		}
-		at := &w.latest[t.Spans[c].Hop] // one more than the place in callees
+		at := &a.latest[t.Spans[c].Hop] // one more than the place in callees
 		if *at == 0 {
-			w.callees = append(w.callees, c)
-			*at = int32(len(w.callees))
-		} else if last := &w.callees[*at-1]; endsLater(&t.Spans[c], &t.Spans[*last]) {
+			a.callees = append(a.callees, c)
+			*at = int32(len(a.callees))
+		} else if last := &a.callees[*at-1]; endsLater(&t.Spans[c], &t.Spans[*last]) {
 			*last = c
 		}
 	}
-	for _, c := range w.callees {
-		w.latest[t.Spans[c].Hop] = 0
+	for _, c := range a.callees {
+		a.latest[t.Spans[c].Hop] = 0
 	}
 }
 

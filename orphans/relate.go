@@ -11,32 +11,32 @@ import (
 const none = math.MaxInt64
 
 // prepare makes room for the spans of one trace.
-func (w *Accumulator) prepare(n int) {
-	if cap(w.bound) < n {
-		w.bound, w.rootEnd = make([]int64, n), make([]int64, n)
-		w.caller, w.cutAt = make([]int32, n), make([]int32, n)
+func (a *Accumulator) prepare(n int) {
+	if cap(a.bound) < n {
+		a.bound, a.rootEnd = make([]int64, n), make([]int64, n)
+		a.caller, a.cutAt = make([]int32, n), make([]int32, n)
 	}
-	w.bound, w.rootEnd, w.caller, w.cutAt = w.bound[:n], w.rootEnd[:n], w.caller[:n], w.cutAt[:n]
-	w.running = w.running[:0]
+	a.bound, a.rootEnd, a.caller, a.cutAt = a.bound[:n], a.rootEnd[:n], a.caller[:n], a.cutAt[:n]
+	a.running = a.running[:0]
 }
 
 // place notes when the request that a span belongs to was over, and counts the
 // span where it is the topmost one that began after that. Neither a root without
 // an end nor a span whose parent is missing says when that was, and a tie that
 // does not wait leads out of the request.
-func (w *Accumulator) place(t *spans.Trace, i int32, root bool) {
+func (a *Accumulator) place(t *spans.Trace, i int32, root bool) {
 	one, p := &t.Spans[i], t.Parents[i]
-	w.bound[i], w.rootEnd[i] = none, none
+	a.bound[i], a.rootEnd[i] = none, none
 	switch {
 	case root:
 		if inTime(one) {
-			w.rootEnd[i] = one.End()
+			a.rootEnd[i] = one.End()
 		}
 	case p >= 0 && t.Waits(i):
-		w.bound[i], w.rootEnd[i] = w.bound[p], w.rootEnd[p]
-		if w.rootEnd[i] != none && one.Flags.Has(spans.HasStart) && after(one.Start, w.rootEnd[i]) > w.config.Tolerance {
-			w.counts.StartedAfterRootEnd++
-			w.rootEnd[i] = none // what is below it is not the topmost
+		a.bound[i], a.rootEnd[i] = a.bound[p], a.rootEnd[p]
+		if a.rootEnd[i] != none && one.Flags.Has(spans.HasStart) && after(one.Start, a.rootEnd[i]) > a.config.Tolerance {
+			a.counts.StartedAfterRootEnd++
+			a.rootEnd[i] = none // what is below it is not the topmost
 		}
 	}
 }
@@ -48,33 +48,33 @@ func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 func kindOf(t *spans.Trace, i int32) spans.Kind { return t.Hops[t.Spans[i].Hop].Kind }
 
 // relate says how a span's end relates to its parent's.
-func (w *Accumulator) relate(t *spans.Trace, c int32) {
+func (a *Accumulator) relate(t *spans.Trace, c int32) {
 	p := t.Parents[c]
 	if p < 0 {
 		return
 	}
-	w.counts.SpansWithParent++
+	a.counts.SpansWithParent++
 	child, parent := &t.Spans[c], &t.Spans[p]
 	if !inTime(child) || !inTime(parent) {
 		if !child.Flags.Has(spans.HasDuration) {
-			w.counts.Unfinished++
+			a.counts.Unfinished++
 		}
 		return
 	}
 	over := after(child.End(), parent.End())
 	switch {
 	case over <= 0:
-		w.skewOf(t, p, c, over)
-	case over <= w.config.Tolerance:
-		w.counts.WithinTolerance++
-		w.skewOf(t, p, c, over)
+		a.skewOf(t, p, c, over)
+	case over <= a.config.Tolerance:
+		a.counts.WithinTolerance++
+		a.skewOf(t, p, c, over)
 	case !t.Waits(c):
-		w.counts.OutlivedAsync++
+		a.counts.OutlivedAsync++
 	case !parent.GaveUp():
-		w.counts.OutlivedCompleted++
-		w.skewOf(t, p, c, over)
+		a.counts.OutlivedCompleted++
+		a.skewOf(t, p, c, over)
 	default:
-		w.orphan(t, p, c, over)
+		a.orphan(t, p, c, over)
 	}
 }
 
@@ -90,34 +90,34 @@ func after(a, b int64) int64 {
 }
 
 // orphan counts a child that ran on after a parent that gave up.
-func (w *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
+func (a *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	wasted := min(over, child.Duration)
-	w.counts.Orphaned++
-	w.counts.Wasted = durations.Sum(w.counts.Wasted, wasted)
+	a.counts.Orphaned++
+	a.counts.Wasted = durations.Sum(a.counts.Wasted, wasted)
 	kind := Overrun
 	if child.Start >= parent.End() {
 		kind = LateStart
-		w.counts.LateStarts++
+		a.counts.LateStarts++
 	} else {
-		w.counts.Overruns++
+		a.counts.Overruns++
 	}
-	w.bound[c] = min(w.bound[c], parent.End())
-	w.pair(hopPair{w.hop(t, p), w.hop(t, c)}).orphan(wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
-	w.cases.consider(kind, over, wasted, t, p, c)
+	a.bound[c] = min(a.bound[c], parent.End())
+	at(a.pairs, hopPair{a.hop(t, p), a.hop(t, c)}).orphan(wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
+	a.cases.consider(kind, over, wasted, t, p, c)
 }
 
-// skewOf learns how far the clocks of two services are apart from children that
+// skewOf notes how far the clocks of two services are apart from children that
 // would fit into a parent that did not give up, and yet reach out of it. Where
-// one clock timed both it learns nothing.
-func (w *Accumulator) skewOf(t *spans.Trace, p, c int32, over int64) {
+// one clock timed both there is nothing to note.
+func (a *Accumulator) skewOf(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
 	if parent.GaveUp() || child.Duration > parent.Duration || !t.Waits(c) || oneHost(hostOf(t, p), hostOf(t, c)) {
 		return
 	}
 	if out := max(over, after(parent.Start, child.Start)); out > 0 {
 		key := services(t, p, c)
-		w.skews[key] = max(w.skews[key], out)
+		a.skews[key] = max(a.skews[key], out)
 	}
 }
 

@@ -2,6 +2,7 @@ package orphans
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -79,6 +80,40 @@ type CutOrder struct {
 	Order
 }
 
+// MarshalJSON writes counts of what is not checkable as null: nothing was counted,
+// which is not zero.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type fields Result
+	n := func(n uint64) *uint64 { return jsontype.If(r.Checkable, n) }
+	return jsontype.Join(jsontype.Object{
+		"checkable", r.Checkable, "reason", jsontype.Text(r.Reason), "inferred", r.Inferred, "tolerance_ns", r.Tolerance,
+		"spans_with_parent", n(r.SpansWithParent), "missing_parents", n(r.MissingParents), "unfinished", n(r.Unfinished),
+		"outlived_async", n(r.OutlivedAsync), "outlived_completed", n(r.OutlivedCompleted), "within_tolerance", n(r.WithinTolerance),
+		"started_after_root_end", n(r.StartedAfterRootEnd), "orphaned", n(r.Orphaned), "overruns", n(r.Overruns), "late_starts", n(r.LateStarts),
+		"wasted_ns", jsontype.If(r.Checkable, r.Wasted), "wasted_union_ns", jsontype.If(r.Checkable, r.WastedUnion),
+	}, fields(r))
+}
+
+// MarshalJSON writes the hops beside the figures.
+func (p Pair) MarshalJSON() ([]byte, error) {
+	type fields Pair
+	return jsontype.Join(jsontype.Object{
+		"parent_hop", p.Parent.Name, "parent_kind", p.Parent.Kind, "child_hop", p.Child.Name, "child_kind", p.Child.Kind,
+	}, fields(p))
+}
+
+// MarshalJSON names the hops.
+func (i Inversion) MarshalJSON() ([]byte, error) {
+	return jsontype.Object{
+		"parent_hop", i.Parent.Name, "parent_wall_ns", i.ParentWall, "child_hop", i.Child.Name, "child_wall_ns", i.ChildWall, "seen", i.Seen,
+	}.MarshalJSON()
+}
+
+// MarshalJSON names the hops.
+func (c CutOrder) MarshalJSON() ([]byte, error) {
+	return jsontype.Join(jsontype.Object{"outer_hop", c.Outer.Name, "inner_hop", c.Inner.Name}, c.Order)
+}
+
 // ServerSide is one quantile of a call as its server saw it. A coverage below 95 %
 // is a selected sample.
 type ServerSide struct {
@@ -95,28 +130,28 @@ type Query struct {
 }
 
 // Result returns what was found.
-func (w *Accumulator) Result(q Query) Result {
-	r := Result{Counts: w.counts, Tolerance: w.config.Tolerance}
-	if r.Checkable = w.counts.SpansWithParent+w.counts.MissingParents > 0; !r.Checkable {
+func (a *Accumulator) Result(q Query) Result {
+	r := Result{Counts: a.counts, Tolerance: a.config.Tolerance}
+	if r.Checkable = a.counts.SpansWithParent+a.counts.MissingParents > 0; !r.Checkable {
 		r.Reason = "no parent ids"
 		return r
 	}
-	for hop, ns := range w.wasted {
-		r.WastedBy = append(r.WastedBy, HopTime{w.hopOf(hop), ns})
+	for hop, ns := range a.wasted {
+		r.WastedBy = append(r.WastedBy, HopTime{a.hopOf(hop), ns})
 	}
-	slices.SortFunc(r.WastedBy, func(a, b HopTime) int { return cmp.Or(cmp.Compare(b.NS, a.NS), a.Hop.Compare(b.Hop)) })
-	r.Pairs = w.pairsOf(q.Quantiles)
-	r.Inversions = w.inversions(q.Wall)
-	r.CutOrder = w.cutOrders()
-	r.Items = w.items()
+	slices.SortFunc(r.WastedBy, func(x, y HopTime) int { return cmp.Or(cmp.Compare(y.NS, x.NS), x.Hop.Compare(y.Hop)) })
+	r.Pairs = a.pairsOf(q.Quantiles)
+	r.Inversions = a.inversions(q.Wall)
+	r.CutOrder = a.cutOrders()
+	r.Items = a.items()
 	return r
 }
 
 // pairsOf lists the pairs with orphans, and the cut calls of clients.
-func (w *Accumulator) pairsOf(ps []quantile.P) []Pair {
+func (a *Accumulator) pairsOf(ps []quantile.P) []Pair {
 	var list []Pair
-	for key, p := range w.pairs {
-		parent, child := w.hopOf(key.parent), w.hopOf(key.child)
+	for key, p := range a.pairs {
+		parent, child := a.hopOf(key.parent), a.hopOf(key.child)
 		if p.orphaned == 0 && (p.withChild == 0 || !isCall(parent.Kind)) {
 			continue
 		}
@@ -125,14 +160,14 @@ func (w *Accumulator) pairsOf(ps []quantile.P) []Pair {
 			Overrun: summary(&p.overrun, ps), StartLag: summary(&p.lag, ps), Work: summary(&p.work, ps),
 			Early: Early{p.stopped, p.left},
 		}
-		if c := w.calls[key.parent]; c != nil {
+		if c := a.calls[key.parent]; c != nil {
 			one.CutCalls = c.cut
 		}
 		one.Verdict = verdict(one)
 		list = append(list, one)
 	}
-	slices.SortFunc(list, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Wasted, a.Wasted), a.Parent.Compare(b.Parent), a.Child.Compare(b.Child))
+	slices.SortFunc(list, func(x, y Pair) int {
+		return cmp.Or(cmp.Compare(y.Wasted, x.Wasted), x.Parent.Compare(y.Parent), x.Child.Compare(y.Child))
 	})
 	return list
 }
@@ -161,19 +196,19 @@ func verdict(p Pair) Verdict {
 
 // inversions looks for calls that were granted as much as their nearest caller
 // with a known wall had left, or more.
-func (w *Accumulator) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
+func (a *Accumulator) inversions(wall func(spans.Hop) (int64, bool)) []Inversion {
 	if wall == nil {
 		return nil
 	}
-	walls := w.walls(wall)
+	walls := a.walls(wall)
 	found := map[hopPair]*Inversion{}
-	for p, spent := range w.paths {
+	for p, spent := range a.paths {
 		if walls[p.hop] == unknown {
 			continue
 		}
 		for level := range spent {
 			if outer := p.callers[level]; walls[outer] != unknown {
-				w.inverted(found, hopPair{outer, p.hop}, walls, &spent[level])
+				a.inverted(found, hopPair{outer, p.hop}, walls, &spent[level])
 				break
 			}
 		}
@@ -182,8 +217,8 @@ func (w *Accumulator) inversions(wall func(spans.Hop) (int64, bool)) []Inversion
 	for _, one := range found {
 		list = append(list, *one)
 	}
-	slices.SortFunc(list, func(a, b Inversion) int {
-		return cmp.Or(cmp.Compare(b.Seen, a.Seen), a.Parent.Compare(b.Parent), a.Child.Compare(b.Child))
+	slices.SortFunc(list, func(x, y Inversion) int {
+		return cmp.Or(cmp.Compare(y.Seen, x.Seen), x.Parent.Compare(y.Parent), x.Child.Compare(y.Child))
 	})
 	return list
 }
@@ -192,9 +227,9 @@ func (w *Accumulator) inversions(wall func(spans.Hop) (int64, bool)) []Inversion
 const unknown = -1
 
 // walls asks for each hop's wall once.
-func (w *Accumulator) walls(wall func(spans.Hop) (int64, bool)) []int64 {
-	list := make([]int64, w.hops.Len())
-	for r, hop := range w.hops.Hops() {
+func (a *Accumulator) walls(wall func(spans.Hop) (int64, bool)) []int64 {
+	list := make([]int64, a.hops.Len())
+	for r, hop := range a.hops.Hops() {
 		list[r] = unknown
 		if ns, known := wall(hop); known {
 			list[r] = ns
@@ -205,50 +240,36 @@ func (w *Accumulator) walls(wall func(spans.Hop) (int64, bool)) []int64 {
 
 // inverted adds the calls of one pair that came when its caller had no more left
 // than they were granted.
-func (w *Accumulator) inverted(found map[hopPair]*Inversion, key hopPair, walls []int64, spent *quantile.Sample) {
+func (a *Accumulator) inverted(found map[hopPair]*Inversion, key hopPair, walls []int64, spent *quantile.Sample) {
 	outer, inner := walls[key.parent], walls[key.child]
-	seen := atLeast(spent, outer-inner)
+	seen := spent.N() - quantile.Union{spent}.UpTo(outer-inner-1)
 	if seen == 0 {
 		return
 	}
-	one := found[key]
-	if one == nil {
-		one = &Inversion{Parent: w.hopOf(key.parent), Child: w.hopOf(key.child), ParentWall: outer, ChildWall: inner}
-		found[key] = one
-	}
-	one.Seen += seen
+	one := at(found, key)
+	*one = Inversion{a.hopOf(key.parent), a.hopOf(key.child), outer, inner, one.Seen + seen}
 }
 
-// atLeast returns how many values are no less.
-func atLeast(s *quantile.Sample, least int64) (n uint64) {
-	for ns, count := range s.All() {
-		if ns >= least {
-			n += count
-		}
-	}
-	return n
-}
-
-func (w *Accumulator) cutOrders() []CutOrder {
+func (a *Accumulator) cutOrders() []CutOrder {
 	var list []CutOrder
-	for key, o := range w.orders {
-		list = append(list, CutOrder{w.hopOf(key.parent), w.hopOf(key.child), *o})
+	for key, o := range a.orders {
+		list = append(list, CutOrder{a.hopOf(key.parent), a.hopOf(key.child), *o})
 	}
-	slices.SortFunc(list, func(a, b CutOrder) int { return cmp.Or(a.Outer.Compare(b.Outer), a.Inner.Compare(b.Inner)) })
+	slices.SortFunc(list, func(x, y CutOrder) int { return cmp.Or(x.Outer.Compare(y.Outer), x.Inner.Compare(y.Inner)) })
 	return list
 }
 
 // items says of the worst cases how sure they are.
-func (w *Accumulator) items() []Case {
-	items := slices.Clone(w.cases.sort())
+func (a *Accumulator) items() []Case {
+	items := slices.Clone(a.cases.sort())
 	for i := range items {
-		items[i].Sure, items[i].Evidence = w.sure(&items[i])
+		items[i].Sure, items[i].Evidence = a.sure(&items[i])
 	}
 	return items
 }
 
-func (w *Accumulator) sure(c *Case) (Sure, string) {
-	skew := w.skews[inOrder(c.Parent.Hop.Service, c.Child.Hop.Service)]
+func (a *Accumulator) sure(c *Case) (Sure, string) {
+	skew := a.skews[inOrder(c.Parent.Hop.Service, c.Child.Hop.Service)]
 	switch {
 	case c.Child.Duration > c.Parent.Duration:
 		return Certain, "the child alone lasted longer than its parent"
@@ -269,23 +290,19 @@ func (w *Accumulator) sure(c *Case) (Sure, string) {
 // server in completed calls), in place of each that was cut. Those without a
 // server span count as infinitely long. It returns nil for a hop of which
 // nothing was cut or no cut call has a server span.
-func (w *Accumulator) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
-	number, known := w.hops.Find(hop)
-	r := ref(number)
-	if !known || w.calls[r] == nil || w.calls[r].served.N() == 0 {
+func (a *Accumulator) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
+	number, known := a.hops.Find(hop)
+	c := a.calls[ref(number)]
+	if !known || c == nil || c.served.N() == 0 {
 		return nil
 	}
-	c := w.calls[r]
-	all := append(slices.Clone(completed), c.whole())
-	n := all.N() + c.firstCut - c.served.N()
+	served, never := c.served.N(), new(quantile.Sample)
+	never.AddN(math.MaxInt64, c.firstCut-served)
+	one := buckets.ServerSide{Coverage: buckets.Coverage{N: served, Of: c.firstCut}, Selected: served*100 < c.firstCut*95}
 	list := make([]ServerSide, len(ps))
-	ranks := make([]uint64, len(ps))
-	for i, p := range ps {
-		list[i] = ServerSide{p, buckets.ServerSide{Coverage: buckets.Coverage{N: c.served.N(), Of: c.firstCut}, Selected: c.served.N()*100 < c.firstCut*95}}
-		ranks[i] = p.Rank(n)
-	}
-	for i, value := range atRanks(all, ranks) {
-		list[i].Value = value
+	for i, value := range quantile.Summarize(append(slices.Clone(completed), c.whole(), never), ps).Quantiles {
+		one.Value = jsontype.If(value < math.MaxInt64, value)
+		list[i] = ServerSide{ps[i], one}
 	}
 	return list
 }
@@ -302,19 +319,4 @@ func (c *calls) whole() *quantile.Sample {
 		whole.AddN(durations.Sum(ns, overhead), count)
 	}
 	return whole
-}
-
-// atRanks returns the values at the ranks, nil beyond the last.
-func atRanks(u quantile.Union, ranks []uint64) []*int64 {
-	values := make([]*int64, len(ranks))
-	passed := uint64(0)
-	for ns, count := range u.All() {
-		passed += count
-		for i, rank := range ranks {
-			if values[i] == nil && rank <= passed {
-				values[i] = &ns
-			}
-		}
-	}
-	return values
 }

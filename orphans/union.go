@@ -20,29 +20,29 @@ type interval struct {
 // unite adds up the time in which any span of an orphaned subtree ran after the
 // giving-up above it. Each moment goes to the hop of the span that started last
 // of those running, the deepest of them, which is the one that did the work.
-func (w *Accumulator) unite(t *spans.Trace) {
+func (a *Accumulator) unite(t *spans.Trace) {
 	for place, i := range t.TopDown() {
 		one := &t.Spans[i]
-		if w.bound[i] != none && inTime(one) && one.End() > w.bound[i] {
-			w.running = append(w.running, interval{max(one.Start, w.bound[i]), one.End(), one.Start, i, int32(place)})
+		if a.bound[i] != none && inTime(one) && one.End() > a.bound[i] {
+			a.running = append(a.running, interval{max(one.Start, a.bound[i]), one.End(), one.Start, i, int32(place)})
 		}
 	}
-	if len(w.running) == 0 {
+	if len(a.running) == 0 {
 		return
 	}
-	slices.SortFunc(w.running, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(a.running, func(x, y interval) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.place, y.place)) })
 	var open latest
-	at := w.running[0].from
-	for _, next := range w.running {
-		at = w.spend(t, &open, at, next.from)
+	at := a.running[0].from
+	for _, next := range a.running {
+		at = a.spend(t, &open, at, next.from)
 		heap.Push(&open, next)
 	}
-	w.spend(t, &open, at, none)
+	a.spend(t, &open, at, none)
 }
 
 // spend gives the time from at until the given moment to the open intervals and
 // returns the moment reached; a gap in which none is open is nobody's.
-func (w *Accumulator) spend(t *spans.Trace, open *latest, at, until int64) int64 {
+func (a *Accumulator) spend(t *spans.Trace, open *latest, at, until int64) int64 {
 	for at < until && len(*open) > 0 {
 		top := (*open)[0]
 		if top.to <= at {
@@ -50,9 +50,9 @@ func (w *Accumulator) spend(t *spans.Trace, open *latest, at, until int64) int64
 			continue
 		}
 		to := min(top.to, until)
-		hop := w.hop(t, top.span)
-		w.counts.WastedUnion = durations.Sum(w.counts.WastedUnion, after(to, at))
-		w.wasted[hop] = durations.Sum(w.wasted[hop], after(to, at))
+		hop := a.hop(t, top.span)
+		a.counts.WastedUnion = durations.Sum(a.counts.WastedUnion, after(to, at))
+		a.wasted[hop] = durations.Sum(a.wasted[hop], after(to, at))
 		at = to
 	}
 	return until

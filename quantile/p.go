@@ -118,6 +118,9 @@ func (p P) Label() string {
 	return fmt.Sprintf("p%d.%s", whole, strings.TrimRight(frac, "0"))
 }
 
+// Percent writes it for people, from the decimal: 0.9999 must not become 100 %.
+func (p P) Percent() string { return p.Label()[1:] + " %" }
+
 // Compare returns -1, 0 or +1 as p is below, equal to or above o; 0.5 and
 // 0.50 are equal.
 func (p P) Compare(o P) int {

@@ -12,10 +12,10 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/spans"
 	"pgregory.net/rapid"
 )
 
@@ -23,7 +23,7 @@ import (
 func everywhere(name string) *run {
 	r := kaplanMeierWorld()
 	h := &r.Hops[0]
-	h.Hop, h.Service, h.Operation, h.Kind = name, jsontype.Text(name), jsontype.Text(name), jsontype.Text(name)
+	h.Hop = spans.Hop{Name: name, Service: name, Operation: name, Kind: spans.Client}
 	h.Warnings = []note.Warning{{Code: "some_code", Text: name}}
 	h.Tail[0].Reason = name
 	r.Input.Files[0].Path, r.Input.Files[0].Complete = name, false
@@ -110,7 +110,7 @@ func TestCSVFormulas(t *testing.T) {
 	for _, first := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"} {
 		name := first + "cmd|' /C calc'!A0"
 		for _, row := range records(t, everywhere(name))[1:] {
-			for _, column := range []string{"hop", "service", "operation", "kind"} {
+			for _, column := range []string{"hop", "service", "operation"} {
 				if !strings.HasPrefix(row[column], "'") {
 					t.Errorf("%s of %q is %q", column, name, row[column])
 				}
@@ -205,7 +205,7 @@ func TestWriteErrorsAreReported(t *testing.T) {
 func TestUnevenResults(t *testing.T) {
 	r := simple()
 	r.Quantiles = append(r.Quantiles, quantile.MustP("1"))
-	r.Hops = append(r.Hops, buckets.Result{Hop: "bare", Completed: first(quantile.Summary{N: 1})})
+	r.Hops = append(r.Hops, buckets.Result{Hop: spans.Hop{Name: "bare"}, Completed: first(quantile.Summary{N: 1})})
 	few := simple()
 	few.Quantiles = few.Quantiles[:1]
 	for _, f := range report.Formats {

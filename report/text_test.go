@@ -126,7 +126,7 @@ func TestEveryHopIsShown(t *testing.T) {
 	r := manyHops()
 	out := write(t, report.Text, r, report.Options{})
 	for _, h := range r.Hops {
-		if name := report.Shorten(report.Visible(h.Hop), report.LongestName); !strings.Contains(out, name) {
+		if name := report.Shorten(report.Visible(h.Name), report.LongestName); !strings.Contains(out, name) {
 			t.Errorf("%q is missing", name)
 		}
 	}

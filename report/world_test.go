@@ -8,7 +8,6 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
@@ -151,7 +150,7 @@ func hop(name string, ps []quantile.P, values ...int64) buckets.Result {
 	n := uint64(len(values))
 	sum := summary(ps, values...)
 	h := buckets.Result{
-		Hop: name, Attempts: n, FirstAttempts: n, Completed: first(sum), Recorded: first(sum),
+		Hop: spans.Hop{Name: name}, Attempts: n, FirstAttempts: n, Completed: first(sum), Recorded: first(sum),
 		Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
 		TruncatedShare: buckets.Share{Of: n, Upper: 0.0149},
 	}
@@ -189,7 +188,7 @@ func inMs(values ...int64) []int64 {
 func generate() buckets.Result {
 	ps := probabilities(fivePs...)
 	return buckets.Result{
-		Hop: "generate", Attempts: 200, FirstAttempts: 200,
+		Hop: spans.Hop{Name: "generate"}, Attempts: 200, FirstAttempts: 200,
 		Completed:      first(quantile.Summary{Asked: ps, N: 167, Mean: 1035425150, Min: 349 * ms, Max: 2026 * ms, Quantiles: inMs(922, 1583, 1757, 2011, 2026)}),
 		Truncated:      buckets.Truncated{CutBy: cuts(33, 0, 0, 0), Bucket: first(quantile.Summary{Asked: ps, N: 33, Mean: 5729818182, Min: 5703 * ms, Max: 5770 * ms, Quantiles: inMs(5728, 5760, 5763, 5770, 5770)})},
 		Recorded:       first(quantile.Summary{Asked: ps, N: 200, Mean: 1810 * ms, Min: 349 * ms, Max: 5770 * ms, Quantiles: inMs(1079, 5717, 5737, 5762, 5770)}),
@@ -243,7 +242,7 @@ func manyHops() *run {
 	for i, name := range names {
 		h := hop(name, ps, int64(i+1)*7*ms, int64(i+1)*1234*us)
 		if i%3 == 0 {
-			h.Kind, h.Service, h.Operation = "client", "svc", jsontype.Text(name)
+			h.Kind, h.Service, h.Operation = spans.Client, "svc", name
 		}
 		r.Hops = append(r.Hops, h)
 	}
@@ -256,7 +255,7 @@ func allCut() *run {
 	ps := probabilities("0.5", "0.99")
 	sum := summary(ps, 4001*ms, 4009*ms, 4003*ms)
 	h := buckets.Result{
-		Hop: "llm", Attempts: 3, FirstAttempts: 3, Truncated: buckets.Truncated{Bucket: first(sum), CutBy: cuts(2, 0, 1, 0)}, Recorded: first(sum),
+		Hop: spans.Hop{Name: "llm"}, Attempts: 3, FirstAttempts: 3, Truncated: buckets.Truncated{Bucket: first(sum), CutBy: cuts(2, 0, 1, 0)}, Recorded: first(sum),
 		Confidence:     quantile.MustP("0.95"),
 		TruncatedShare: buckets.Share{Count: 3, Of: 3, Value: 1, Lower: 0.3684, Upper: 1},
 		Walls:          []buckets.Wall{{Source: buckets.Inferred, Count: 2, From: 0, To: 4001 * ms}},
@@ -271,7 +270,7 @@ func allCut() *run {
 func nothing() *run {
 	ps := probabilities("0.5")
 	return &run{Input: inputOf(1), Quantiles: ps, Hops: []buckets.Result{{
-		Hop: "queue", Attempts: 1, FirstAttempts: 1, Unfinished: 1, Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
+		Hop: spans.Hop{Name: "queue"}, Attempts: 1, FirstAttempts: 1, Unfinished: 1, Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
 		Tail: []buckets.Tail{noValueTail(ps[0], 0, "no first attempt completed or was cut")},
 	}}}
 }
@@ -336,12 +335,15 @@ func rejects() *run {
 	return r
 }
 
+// servedHop is a hop of a trace; in traces a variable hides the package that names kinds.
+var servedHop = spans.Hop{Name: "shop checkout", Service: "shop", Operation: "checkout", Kind: spans.Server}
+
 func traces() *run {
 	r := simple()
 	n, spans, dropped := int64(1), int64(4), int64(2)
 	r.Input.Traces, r.Input.Spans, r.Input.DuplicatesDropped = &n, &spans, &dropped
 	r.Input.Sampling = ingest.Sampling{Kind: "biased", Evidence: "sampler.type=ratelimiting"}
-	r.Hops[0].Hop, r.Hops[0].Service, r.Hops[0].Operation, r.Hops[0].Kind = "shop checkout", "shop", "checkout", "server"
+	r.Hops[0].Hop = servedHop
 	return r
 }
 
@@ -424,7 +426,7 @@ func estimated() *run {
 		},
 	}
 	far, served, gap := *h, *h, *h
-	far.Hop, served.Hop, gap.Hop = "far", "served", "gap"
+	far.Name, served.Name, gap.Name = "far", "served", "gap"
 	tails := func(of *buckets.Result) *buckets.Tail {
 		of.Tail = append([]buckets.Tail(nil), of.Tail...)
 		return &of.Tail[1]

@@ -1,12 +1,10 @@
 package sampling
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
-
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -46,11 +44,8 @@ type Accumulator struct {
 	disagreeing int64 // traces whose spans carry different weights
 	weights     map[float64]struct{}
 	tooMany     bool // weights: none is kept
-	chosen      chosen
-}
 
-// chosen is what may show that traces were picked by how they went.
-type chosen struct {
+	// What may show that traces were picked by how they went.
 	durations quantile.Sample // nanoseconds, of traces that lie in time
 	gaveUp    int64           // traces whose root failed or in which anything was cut
 	troubled  int64           // traces in which anything failed or was cut
@@ -58,64 +53,56 @@ type chosen struct {
 
 // AddTrace looks at a whole trace, whose cuts from below are passed up already, and
 // returns its weight as WeightOf does. It keeps nothing of the trace.
-func (w *Accumulator) AddTrace(t *spans.Trace) float64 {
+func (a *Accumulator) AddTrace(t *spans.Trace) float64 {
+	a.traces++
 	weight, disagree := WeightOf(t)
-	w.traces++
 	if weight > 0 {
-		w.weighed++
-		w.keep(weight)
+		a.weighed++
+		a.keep(weight)
+	}
+	if ns, ok := Duration(t); ok {
+		a.durations.Add(ns)
 	}
 	if disagree {
-		w.disagreeing++
+		a.disagreeing++
 	}
-	w.chosen.add(t)
+	gaveUp, troubled := endings(t)
+	if gaveUp {
+		a.gaveUp++
+	}
+	if troubled {
+		a.troubled++
+	}
 	return weight
 }
 
-func (w *Accumulator) keep(weight float64) {
-	if w.tooMany {
+func (a *Accumulator) keep(weight float64) {
+	if a.tooMany {
 		return
 	}
-	if w.weights == nil {
-		w.weights = map[float64]struct{}{}
+	if a.weights == nil {
+		a.weights = map[float64]struct{}{}
 	}
-	w.weights[weight] = struct{}{}
-	if len(w.weights) > MaxWeights {
-		w.weights, w.tooMany = nil, true
+	a.weights[weight] = struct{}{}
+	if len(a.weights) > MaxWeights {
+		a.weights, a.tooMany = nil, true
 	}
 }
 
 // Merge adds what o saw; o must not be used any more.
-func (w *Accumulator) Merge(o *Accumulator) {
-	w.traces += o.traces
-	w.weighed += o.weighed
-	w.disagreeing += o.disagreeing
+func (a *Accumulator) Merge(o *Accumulator) {
+	a.traces += o.traces
+	a.weighed += o.weighed
+	a.disagreeing += o.disagreeing
 	if o.tooMany {
-		w.weights, w.tooMany = nil, true
+		a.weights, a.tooMany = nil, true
 	}
 	for weight := range o.weights {
-		w.keep(weight)
+		a.keep(weight)
 	}
-	w.chosen.merge(&o.chosen)
-}
-
-func (c *chosen) add(t *spans.Trace) {
-	if ns, ok := Duration(t); ok {
-		c.durations.Add(ns)
-	}
-	gaveUp, troubled := endings(t)
-	if gaveUp {
-		c.gaveUp++
-	}
-	if troubled {
-		c.troubled++
-	}
-}
-
-func (c *chosen) merge(o *chosen) {
-	c.durations.Merge(&o.durations)
-	c.gaveUp += o.gaveUp
-	c.troubled += o.troubled
+	a.durations.Merge(&o.durations)
+	a.gaveUp += o.gaveUp
+	a.troubled += o.troubled
 }
 
 // endings reports whether a trace gave up (its root failed or anything in it was
@@ -157,14 +144,4 @@ func Duration(t *spans.Trace) (ns int64, ok bool) {
 		return 0, false
 	}
 	return ns, ok
-}
-
-// sorted returns the weights, ascending.
-func (w *Accumulator) sorted() []float64 {
-	list := make([]float64, 0, len(w.weights))
-	for weight := range w.weights {
-		list = append(list, weight)
-	}
-	slices.SortFunc(list, cmp.Compare[float64])
-	return list
 }

@@ -1,8 +1,8 @@
 // Package sampling says how the traces of an input were chosen, and so whether
 // they can carry a statistic.
 //
-//  1. Each worker has a Accumulator and shows it every whole trace; Accumulator.Merge joins
-//     them. The result depends neither on the order of traces nor on the split.
+//  1. Each worker has an Accumulator and shows it every whole trace; Accumulator.Merge
+//     joins them. The result depends neither on the order of traces nor on the split.
 //  2. Accumulator.Verdict holds what was seen against what the user Stated and gives
 //     the kind (none, probability, biased, unknown), its evidence and warnings.
 //  3. WeightOf is the one weight of a trace.

@@ -2,6 +2,8 @@ package sampling
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/tailscope/tailscope/internal/note"
@@ -37,30 +39,30 @@ type Verdict struct {
 
 // ReadsWeights reports whether weights in the input can matter at all. What the
 // user says of the sample goes before the marks of a sampler. A biased sample is
-// mended by weights that the user vouches for by naming their tag, not by the
+// made right by weights that the user vouches for by naming their tag, not by the
 // rate of the sampler at the head: that one had not seen yet how a trace went.
 func (s Stated) ReadsWeights() bool {
 	return s.Kind == "" || s.Kind == Biased && s.WeightField != ""
 }
 
 // Verdict holds what was seen against what was stated.
-func (w *Accumulator) Verdict(s Stated) Verdict {
+func (a *Accumulator) Verdict(s Stated) Verdict {
 	switch {
-	case s.ReadsWeights() && w.allWeighed():
-		return Verdict{Kind: Probability, Evidence: w.carried(s), Weighted: len(w.weights) > 1, Warnings: w.disagreement()}
+	case s.ReadsWeights() && a.allWeighed():
+		return Verdict{Kind: Probability, Evidence: a.carried(s), Weighted: len(a.weights) > 1, Warnings: a.disagreement()}
 	case s.Kind != "":
-		return Verdict{Kind: s.Kind, Evidence: s.flag(), Warnings: w.fallback(s)}
-	case w.traces == 0:
+		return Verdict{Kind: s.Kind, Evidence: s.flag(), Warnings: a.fallback(s)}
+	case a.traces == 0:
 		return Verdict{Kind: None, Evidence: "hop logs hold every attempt unless told otherwise"}
 	}
-	v := Verdict{Kind: Unknown, Evidence: w.unsaid(), Warnings: w.fallback(s)}
-	if signs := w.signs(); signs != "" {
+	v := Verdict{Kind: Unknown, Evidence: a.unsaid(), Warnings: a.fallback(s)}
+	if signs := a.signs(); signs != "" {
 		v.Warnings = append(v.Warnings, note.Warning{Code: "suspected_biased_sample", Text: signs})
 	}
 	return v
 }
 
-func (w *Accumulator) allWeighed() bool { return w.traces > 0 && w.weighed == w.traces && !w.tooMany }
+func (a *Accumulator) allWeighed() bool { return a.traces > 0 && a.weighed == a.traces && !a.tooMany }
 
 // flag is the flag as it was written.
 func (s Stated) flag() string {
@@ -71,7 +73,7 @@ func (s Stated) flag() string {
 }
 
 // carried says where the weights come from and how large they are.
-func (w *Accumulator) carried(s Stated) string {
+func (a *Accumulator) carried(s Stated) string {
 	from := "every trace carries the probability with which it was kept (tracestate ot=th, sampler.param or a weight tag): "
 	if s.WeightField != "" {
 		from = "every trace carries its weight (--weight-field " + s.WeightField + ", else tracestate ot=th or sampler.param): "
@@ -79,13 +81,13 @@ func (w *Accumulator) carried(s Stated) string {
 			from = "--sampling biased, but " + from
 		}
 	}
-	return from + w.rates()
+	return from + a.rates()
 }
 
 // rates writes the weights as probabilities where they can be: "probability
 // 0.001", "probabilities 0.001 to 0.1".
-func (w *Accumulator) rates() string {
-	weights := w.sorted()
+func (a *Accumulator) rates() string {
+	weights := slices.Sorted(maps.Keys(a.weights))
 	least, most := weights[0], weights[len(weights)-1]
 	word, plural, from, to := "probability", "probabilities", 1/most, 1/least
 	if least < 1 {
@@ -100,34 +102,12 @@ func (w *Accumulator) rates() string {
 // number has six significant digits: 1/(1/0.3) is 0.30000000000000004.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-func (w *Accumulator) unsaid() string {
+func (a *Accumulator) unsaid() string {
 	switch {
-	case w.weighed == 0:
+	case a.weighed == 0:
 		return "traces, and nothing in them says how they were chosen"
-	case w.weighed < w.traces:
-		return fmt.Sprintf("%d of %s kept, the others do not", w.weighed, note.Count(w.traces, "trace")+note.Form(w.weighed, " carries the probability with which it was", " carry the probability with which they were"))
+	case a.weighed < a.traces:
+		return fmt.Sprintf("%d of %s kept, the others do not", a.weighed, note.Count(a.traces, "trace")+note.Form(a.weighed, " carries the probability with which it was", " carry the probability with which they were"))
 	}
 	return fmt.Sprintf("traces carry more than %d different weights", MaxWeights)
-}
-
-// fallback says why weights that are there do not count, where they would have.
-func (w *Accumulator) fallback(s Stated) []note.Warning {
-	if !s.ReadsWeights() || w.traces == 0 {
-		return nil
-	}
-	var list []note.Warning
-	switch {
-	case w.tooMany:
-		list = append(list, note.Warning{Code: "too_many_weights", Text: fmt.Sprintf("traces carry more than %d different weights, too many to weight by: each trace counts once", MaxWeights)})
-	case w.weighed > 0 || s.WeightField != "":
-		list = append(list, note.Warning{Code: "weights_missing", Text: fmt.Sprintf("%d of %s no weight: each trace counts once", w.traces-w.weighed, note.Count(w.traces, "trace")+note.Form(w.traces-w.weighed, " carries", " carry"))})
-	}
-	return list
-}
-
-func (w *Accumulator) disagreement() []note.Warning {
-	if w.disagreeing == 0 {
-		return nil
-	}
-	return []note.Warning{{Code: "weights_disagree", Text: fmt.Sprintf("the spans of %s carry different weights: that of the root counts", note.Count(w.disagreeing, "trace"))}}
 }

@@ -12,7 +12,7 @@ import (
 
 // setByCaller reports whether a row is of attempts whose timeout a caller sets.
 func setByCaller(row *buckets.Result) bool {
-	return row.Kind == "" || string(row.Kind) == spans.Client.String()
+	return row.Kind == spans.NoKind || row.Kind == spans.Client
 }
 
 func (a *adviser) adviseAll() {
@@ -28,8 +28,7 @@ func (a *adviser) adviseAll() {
 
 // advise returns the advice for one row.
 func (a *adviser) advise(row *buckets.Result) Hop {
-	k := keyOfRow(row)
-	h := Hop{Hop: row.Hop, Kind: row.Kind, Service: row.Service, Operation: row.Operation, N: row.Target.Tail.N, Retries: a.retriesOf(k), ServerSide: a.serverSide(row)}
+	h := Hop{Hop: row.Hop, N: row.Target.Tail.N, Retries: a.retriesOf(row.Hop), ServerSide: a.serverSide(row)}
 	if wall, known := row.MainWall(); known {
 		h.Current = &Current{wall.To, wall.Source}
 	}
@@ -40,8 +39,8 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 	if !a.Biased {
 		h.Strata = a.strata(row)
 	}
-	if a.inner(k) {
-		a.adviseInner(&h, k, row)
+	if a.inner(row.Hop) {
+		a.adviseInner(&h, row)
 	} else {
 		a.adviseLeaf(&h, row)
 	}
@@ -70,12 +69,11 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	h.Canary = a.canary(raise, from, h.PerSecond, row.Target.Tail.Effect)
 }
 
-func (a *adviser) adviseInner(h *Hop, k key, row *buckets.Result) {
-	g := a.grantOf(k)
-	evidence, bound := a.ownBound(k, a.nodes[k])
-	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Rest: g.rest.known(), Evidence: evidence}
+func (a *adviser) adviseInner(h *Hop, row *buckets.Result) {
+	g, own := a.grantOf(h.Hop), a.ownBound(a.nodes[h.Hop])
+	h.Inner = &Inner{Own: g.own.known(), Grants: g.below.known(), Rest: g.rest.known(), Evidence: own.evidence}
 	if h.Inner.Own != nil {
-		h.Inner.OwnBound = &bound
+		h.Inner.OwnBound = &own.ns
 	}
 	h.Evidence, h.Timeout = g.perTry.evidence, g.perTry.known()
 	switch {
@@ -139,8 +137,7 @@ func (a *adviser) rate(row *buckets.Result) *float64 {
 	if a.result.Window == nil || row.Biased || a.Sampled {
 		return nil
 	}
-	r := float64(row.FirstAttempts) / (float64(*a.result.Window) / 1e9)
-	return &r
+	return new(float64(row.FirstAttempts) / (float64(*a.result.Window) / 1e9))
 }
 
 // compare says what the advice changes.
@@ -173,14 +170,13 @@ func held(perSecond *float64, timeout int64) *float64 {
 	if perSecond == nil {
 		return nil
 	}
-	n := *perSecond * float64(timeout) / 1e9
-	return &n
+	return new(*perSecond * float64(timeout) / 1e9)
 }
 
 // under counts the first attempts that a timeout would cut: those that took longer,
 // and those that were cut already, however long they would have taken.
 func (a *adviser) under(row *buckets.Result, timeout int64) *Under {
-	completed := a.FirstCompleted(row)
+	completed := a.FirstCompleted[row.Hop]
 	u := Under{N: completed.N() - completed.UpTo(timeout) + row.TruncatedShare.Count, Of: completed.N() + row.TruncatedShare.Count}
 	if u.Of == 0 {
 		return nil

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/buckets"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/spans"
 )
 
 func number(ns *int64) string {
@@ -77,7 +77,7 @@ func TestABiasedSampleGivesNoTimeout(t *testing.T) {
 }
 
 func TestOnlyWhatACallerSetsHasATimeout(t *testing.T) {
-	for kind, listed := range map[jsontype.Text]int{"": 1, "client": 1, "server": 0, "internal": 0, "producer": 0, "consumer": 0} {
+	for kind, listed := range map[spans.Kind]int{spans.NoKind: 1, spans.Client: 1, spans.Server: 0, spans.Internal: 0, spans.Producer: 0, spans.Consumer: 0} {
 		row := hop{name: "x", n: 10, ms: 1}.row(new(quantile.Sample), quantile.MustP("0.999"))
 		row.Kind = kind
 		if got := setByCaller(&row); got != (listed == 1) {
@@ -159,7 +159,7 @@ func TestAnEntryBudgetIsHandedDown(t *testing.T) {
 	a := w.advise().Allocation
 	var got []string
 	for _, g := range a.Grants {
-		got = append(got, fmt.Sprintf("%s needs %s of %s", g.Hop, number(g.Needs), number(g.Limit)))
+		got = append(got, fmt.Sprintf("%s needs %s of %s", g.Name, number(g.Needs), number(g.Limit)))
 	}
 	// Gateway: "gateway" itself is a line of the log; 1000 are its callee's in all.
 	want := []string{
@@ -179,7 +179,7 @@ func TestTheHopThatMakesABudgetInfeasibleIsNamed(t *testing.T) {
 		w.settings.EntryBudget = budget * ms
 		got := ""
 		if s := w.advise().Allocation.Infeasible; s != nil {
-			got = fmt.Sprintf("%s %g of %g", s.Hop, float64(s.Needs)/1e6, float64(s.Has)/1e6)
+			got = fmt.Sprintf("%s %g of %g", s.Name, float64(s.Needs)/1e6, float64(s.Has)/1e6)
 		}
 		if got != want {
 			t.Errorf("%d ms: %q, want %q", budget, got, want)

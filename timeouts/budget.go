@@ -1,6 +1,7 @@
 package timeouts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,24 +11,22 @@ import (
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // totals adds up what a request may take, for each hop with which requests begin
 // and which makes calls.
 func (a *adviser) totals() {
 	for i := range a.Graph.Nodes {
-		n := &a.Graph.Nodes[i]
-		if n.Entries > 0 && a.inner(keyOf(n.Hop)) {
+		if n := &a.Graph.Nodes[i]; n.Entries > 0 && a.inner(n.Hop) {
 			a.result.Entries = append(a.result.Entries, a.total(n))
-			a.entries = append(a.entries, keyOf(n.Hop))
 		}
 	}
-	main := a.mainEntry()
-	if main < 0 {
+	if len(a.result.Entries) == 0 {
 		a.result.Total.Reason = jsontype.Text(a.noCalls())
 		return
 	}
-	a.result.Total = a.result.Entries[main]
+	a.result.Total = slices.MaxFunc(a.result.Entries, func(x, y Total) int { return cmp.Compare(x.Requests, y.Requests) })
 }
 
 func (a *adviser) noCalls() string {
@@ -37,24 +36,11 @@ func (a *adviser) noCalls() string {
 	return "no chain of calls is known: give the key of the chain's id with --field trace=KEY; chains of very many lines are none"
 }
 
-// mainEntry is the place of the entry with most requests, of as many the first; -1
-// where there is none.
-func (a *adviser) mainEntry() int {
-	main := -1
-	for i := range a.result.Entries {
-		if main < 0 || a.result.Entries[i].Requests > a.result.Entries[main].Requests {
-			main = i
-		}
-	}
-	return main
-}
-
 // total is the budget of requests that begin with a hop.
 func (a *adviser) total(n *callgraph.Node) Total {
-	k := keyOf(n.Hop)
-	t := Total{Entry: jsontype.Text(k.name), Kind: k.kind, Requests: n.Entries}
-	below, own := a.below(n), a.entryOwn(k, n)
-	rest, retry := a.restOf(k, n, own, below), a.retryOf(n)
+	t := Total{Entry: n.Hop, Requests: n.Entries}
+	below, own := a.below(n), a.entryOwn(n)
+	rest, retry := a.restOf(n, own, below), a.retryOf(n)
 	t.Seen = retry.tries
 	sum := own.and(rest).and(below.need).and(amount{ns: retry.ns, evidence: Certified})
 	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
@@ -71,29 +57,28 @@ func (a *adviser) total(n *callgraph.Node) Total {
 }
 
 func (a *adviser) partsOf(n *callgraph.Node, own, rest amount, retry retry) []Part {
-	parts := append([]Part{{ownName(keyOf(n.Hop)), own.ns}}, a.callParts(n)...)
+	parts := append([]Part{{ownName(n.Hop), own.ns}}, a.callParts(n)...)
 	parts = append(parts, Part{"seen beyond these", rest.ns}, Part{retry.what, retry.ns})
 	return slices.DeleteFunc(parts, func(p Part) bool { return p.NS == 0 })
 }
 
-func ownName(k key) string {
-	if k == (key{}) {
+func ownName(k spans.Hop) string {
+	if k == (spans.Hop{}) {
 		return "between calls"
 	}
-	return "own work of " + k.name
+	return "own work of " + k.Name
 }
 
 // entryOwn is what the hop with which requests begin works itself. Where nobody
 // wrote that hop down, that is the time between its calls, as it was seen.
-func (a *adviser) entryOwn(k key, n *callgraph.Node) amount {
-	if k != (key{}) {
-		return a.ownOf(k, n)
+func (a *adviser) entryOwn(n *callgraph.Node) amount {
+	if n.Hop != (spans.Hop{}) {
+		return a.ownOf(n)
 	}
 	if n.Own == nil || n.Own.N() == 0 {
 		return amount{evidence: Certified} // without times: nothing is known of it, and nothing is added
 	}
-	evidence, bound := a.ownBound(k, n)
-	return amount{ns: bound, evidence: evidence}
+	return a.ownBound(n)
 }
 
 // callParts lists the longest call of each group.
@@ -105,7 +90,7 @@ func (a *adviser) callParts(n *callgraph.Node) []Part {
 			continue
 		}
 		what := a.callName(most) + a.othersIn(n, group, most)
-		parts = append(parts, Part{what, a.inRow(most, a.grantOf(keyOf(most.Hop)).need).ns})
+		parts = append(parts, Part{what, a.inRow(most, a.grantOf(most.Hop).need).ns})
 	}
 	return parts
 }
@@ -113,10 +98,9 @@ func (a *adviser) callParts(n *callgraph.Node) []Part {
 // othersIn names the calls that a group holds beside the longest.
 func (a *adviser) othersIn(n *callgraph.Node, group []int, most *callgraph.Call) (text string) {
 	var beside, instead []string
-	for _, i := range group {
-		c := &n.Calls[i]
+	for i, c := range a.inGroup(n, group) {
 		switch {
-		case c == most || a.without[pair{keyOf(n.Hop), keyOf(c.Hop)}]:
+		case c == most:
 		case most.Instead(i):
 			instead = append(instead, a.callName(c))
 		default:
@@ -143,6 +127,14 @@ func listed(names []string, sep string) string {
 	return strings.Join(names, sep)
 }
 
+// sentence lists names between two texts; it is empty without names.
+func sentence(before string, names []string, sep, after string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return before + listed(names, sep) + after
+}
+
 func (a *adviser) callName(c *callgraph.Call) string {
 	if n := c.InRow(a.Target); n > 1 {
 		return fmt.Sprintf("%d × %s in a row", n, c.Name)
@@ -163,49 +155,47 @@ func (r retry) fit(ns int64) *uint64 {
 	if r.one <= 0 {
 		return nil
 	}
-	n := uint64(max(0, ns) / r.one)
-	return &n
+	return new(uint64(max(0, ns) / r.one))
 }
 
 // retryOf is the retries that a node's budget reserves: those of the one layer that
 // retries, of the call with the longest ones. Where none was seen it is one retry
 // of the longest call.
 func (a *adviser) retryOf(n *callgraph.Node) retry {
-	k := a.callWithMost(n, func(k key) int64 { return a.grantOf(k).spare })
-	if k == nil {
+	spare := func(g *grant) int64 { return g.spare }
+	longest := a.grantWithMost(n, spare)
+	switch {
+	case longest == nil:
 		return retry{}
+	case longest.spare == 0:
+		g := a.grantWithMost(n, func(g *grant) int64 { return g.need.ns })
+		return retry{what: "one retry of " + g.hop.Name, ns: g.need.ns, one: g.need.ns}
 	}
-	g := a.grantOf(*k)
-	if g.spare == 0 {
-		k = a.callWithMost(n, func(k key) int64 { return a.grantOf(k).need.ns })
-		need := a.grantOf(*k).need.ns
-		return retry{what: "one retry of " + k.name, ns: need, one: need}
-	}
-	at := *k
-	for depth := 0; a.grantOf(at).tries == 0 && depth < len(a.nodes); depth++ {
-		inside := a.callWithMost(a.nodes[at], func(k key) int64 { return a.grantOf(k).spare })
+	layer := longest
+	for depth := 0; layer.tries == 0 && depth < len(a.nodes); depth++ {
+		inside := a.grantWithMost(a.nodes[layer.hop], spare)
 		if inside == nil {
 			break
 		}
-		at = *inside
+		layer = inside
 	}
-	deep := a.grantOf(at)
-	what := fmt.Sprintf("%s of %s", retriesText(deep.tries), at.name)
-	return retry{what: what, ns: g.spare, one: durations.Sum(deep.perTry.ns, a.backoffs(at, 1)), tries: deep.tries}
+	return retry{
+		what: retriesText(layer.tries) + " of " + layer.hop.Name, ns: longest.spare,
+		one: durations.Sum(layer.perTry.ns, a.backoffs(layer.hop, 1)), tries: layer.tries,
+	}
 }
 
 func retriesText(n uint64) string {
 	return note.Form(n, "one retry", fmt.Sprintf("%d retries", n))
 }
 
-// callWithMost returns the call of a node for which a figure is largest, of equal
-// ones the first; nil where it makes none.
-func (a *adviser) callWithMost(n *callgraph.Node, figure func(key) int64) (most *key) {
-	best := int64(-1)
+// grantWithMost returns the grant of a node's call for which a figure is largest, of
+// equal ones the first; nil where it makes none.
+func (a *adviser) grantWithMost(n *callgraph.Node, figure func(*grant) int64) (most *grant) {
 	for i := range n.Calls {
-		k := keyOf(n.Calls[i].Hop)
-		if ns := figure(k); ns > best && !a.without[pair{keyOf(n.Hop), k}] {
-			most, best = &k, ns
+		c := &n.Calls[i]
+		if g := a.grantOf(c.Hop); (most == nil || figure(g) > figure(most)) && a.counts(n, c) {
+			most = g
 		}
 	}
 	return most
@@ -221,12 +211,11 @@ func (a *adviser) unknownBelow(n *callgraph.Node, own, all amount) string {
 	}
 	var names []string
 	if own.known() == nil {
-		names = append(names, ownName(keyOf(n.Hop)))
+		names = append(names, ownName(n.Hop))
 	}
 	for i := range n.Calls {
-		k := keyOf(n.Calls[i].Hop)
-		if !a.without[pair{keyOf(n.Hop), k}] && a.grantOf(k).need.known() == nil {
-			names = append(names, k.name)
+		if c := &n.Calls[i]; a.counts(n, c) && a.grantOf(c.Hop).need.known() == nil {
+			names = append(names, c.Name)
 		}
 	}
 	return "not known without " + listed(names, ", ")
@@ -238,15 +227,15 @@ func (a *adviser) findInversions() {
 	for i := range a.Graph.Nodes {
 		n := &a.Graph.Nodes[i]
 		for i := range n.Calls {
-			k, c := keyOf(n.Hop), keyOf(n.Calls[i].Hop)
-			if v, found := a.inversion(k, c); found && !a.without[pair{k, c}] {
+			c := &n.Calls[i]
+			if v, found := a.inversion(n.Hop, c.Hop); found && a.counts(n, c) {
 				a.result.Inversions = append(a.result.Inversions, v)
 			}
 		}
 	}
 }
 
-func (a *adviser) inversion(parent, child key) (Inversion, bool) {
+func (a *adviser) inversion(parent, child spans.Hop) (Inversion, bool) {
 	p, c := a.rows[parent], a.rows[child]
 	if p == nil || c == nil || !setByCaller(p) || !setByCaller(c) {
 		return Inversion{}, false
@@ -260,7 +249,7 @@ func (a *adviser) inversion(parent, child key) (Inversion, bool) {
 	if outer.Timeout == nil || inner.Timeout == nil {
 		slack = inner.To / 50
 	}
-	return Inversion{parent.name, parent.kind, child.name, child.kind, outer.To, inner.To}, outer.To <= durations.Sum(inner.To, slack)
+	return Inversion{parent, child, outer.To, inner.To}, outer.To <= durations.Sum(inner.To, slack)
 }
 
 // planSteps writes the roll-out, with the figures of the advice.
@@ -268,47 +257,31 @@ func (a *adviser) planSteps() {
 	if len(a.result.Hops) == 0 {
 		return
 	}
-	a.result.Steps = append(a.result.Steps, Step{
-		Do:    "for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
-		Watch: "that every hop is there, that cut attempts are marked, and that the window covers the busiest day",
-		Read:  "tailscope timeouts",
-	})
-	if text := a.canaryStep(); text != "" {
-		a.result.Steps = append(a.result.Steps, Step{
-			Do:    text,
-			Watch: "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
-			Read:  "tailscope timeouts --by KEY, with the key that tells the canary's calls from the others",
-		})
-	}
-	if text := a.setStep(); text != "" {
-		a.result.Steps = append(a.result.Steps, Step{
-			Do:    "for two days, only the timeout of each hop: " + text + "; retries and the total stay as they are",
-			Watch: "that no hop has more than " + a.FalseTimeout.Text() + " of its first attempts cut, and what is held at the busiest time",
-			Read:  "tailscope quantiles --timeout HOP=T, with the new timeouts",
-		})
-	}
-	a.result.Steps = append(a.result.Steps, Step{
-		Do:    a.totalStep(),
-		Watch: "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
-		Read:  "tailscope retries, and tailscope orphans for traces",
-	})
-	for i := range a.result.Steps {
-		a.result.Steps[i].Number = i + 1
+	a.step("for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
+		"that every hop is there, that cut attempts are marked, and that the window covers the busiest day", "tailscope timeouts")
+	a.step(a.canaryStep(), "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
+		"tailscope timeouts --by KEY, with the key that tells the canary's calls from the others")
+	a.step(a.setStep(), "that no hop has more than "+a.FalseTimeout.Text()+" of its first attempts cut, and what is held at the busiest time",
+		"tailscope quantiles --timeout HOP=T, with the new timeouts")
+	a.step(a.totalStep(), "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
+		"tailscope retries, and tailscope orphans for traces")
+}
+
+// step adds a step unless there is nothing to do.
+func (a *adviser) step(do, watch, read string) {
+	if do != "" {
+		a.result.Steps = append(a.result.Steps, Step{len(a.result.Steps) + 1, do, watch, read})
 	}
 }
 
 func (a *adviser) canaryStep() string {
 	var list []string
 	for i := range a.result.Hops {
-		h := &a.result.Hops[i]
-		if h.Canary != nil {
-			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Hop, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
+		if h := &a.result.Hops[i]; h.Canary != nil {
+			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Name, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "on a part of the traffic, raise " + listed(list, ", ")
+	return sentence("on a part of the traffic, raise ", list, ", ", "")
 }
 
 // attempts names what the sizes count.
@@ -323,10 +296,10 @@ func (a *adviser) setStep() string {
 	var list []string
 	for i := range a.result.Hops {
 		if h := &a.result.Hops[i]; h.Timeout != nil {
-			list = append(list, h.Hop+" "+durations.Text(*h.Timeout))
+			list = append(list, h.Name+" "+durations.Text(*h.Timeout))
 		}
 	}
-	return listed(list, ", ")
+	return sentence("for two days, only the timeout of each hop: ", list, ", ", "; retries and the total stay as they are")
 }
 
 func (a *adviser) totalStep() string {

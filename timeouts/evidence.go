@@ -53,8 +53,7 @@ func (a *adviser) strata(row *buckets.Result) []Stratum {
 			s.Evidence = weaker(s.Evidence, Identified) // how a stratum's attempts depend on each other is not known
 		}
 		if s.Bound != nil {
-			ns := a.from(*s.Bound)
-			s.Timeout = &ns
+			s.Timeout = new(a.from(*s.Bound))
 		}
 		list = append(list, s)
 	}
@@ -81,7 +80,7 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	label := t.P.Label()
 	switch evidence {
 	case Certified:
-		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), percent(a.Confidence), t.N)
+		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N)
 	case Identified:
 		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(t))
 	case NotIdentified:
@@ -135,8 +134,6 @@ func overNaive(row *buckets.Result) string {
 	return fmt.Sprintf("; 1.2 × the recorded p95 of %s would make %s, which is 1.2 × the timeout with its overhead and says nothing of the hop", durations.Text(*p95), durations.Text(naive))
 }
 
-func percent(p quantile.P) string { return p.Label()[1:] + " %" }
-
 // leastCoverage is the share of the calls that were cut, in percent, that must have
 // a server span for these to stand for all.
 const leastCoverage = 95
@@ -149,8 +146,7 @@ func (a *adviser) serverSide(row *buckets.Result) *ServerSide {
 	}
 	side := &ServerSide{Coverage: s.Coverage}
 	if s.Value != nil && s.N*100 >= s.Of*leastCoverage {
-		ns := a.from(*s.Value)
-		side.Suggested = &ns
+		side.Suggested = new(a.from(*s.Value))
 	}
 	return side
 }
@@ -221,8 +217,7 @@ func takes(n uint64, perSecond *float64) *int64 {
 	if ns > longestWait {
 		return nil
 	}
-	t := int64(ns)
-	return &t
+	return new(int64(ns))
 }
 
 // longestWait is ten years, in ns.

@@ -7,6 +7,7 @@ import (
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // amount is a time in ns that may rest on a canary or on nothing.
@@ -38,12 +39,12 @@ func (a amount) known() *int64 {
 	if rank[a.evidence] < rank[Identified] || a.ns == math.MaxInt64 {
 		return nil
 	}
-	ns := a.ns
-	return &ns
+	return &a.ns
 }
 
 // grant is what a call is given.
 type grant struct {
+	hop    spans.Hop
 	need   amount // one chance, without any retry
 	perTry amount // an attempt, with the retries made inside it
 	spare  int64  // retries, counted once a request: its own or those inside it
@@ -56,29 +57,28 @@ type grant struct {
 }
 
 // grantOf returns what a call is given, worked out once.
-func (a *adviser) grantOf(k key) *grant {
+func (a *adviser) grantOf(k spans.Hop) *grant {
 	if g := a.grants[k]; g != nil {
 		if g.busy {
 			g.need = amount{evidence: None, missing: true}
-			a.circle = append(a.circle, k.name)
-			return g
+			a.circle = append(a.circle, k.Name)
 		}
 		return g
 	}
-	g := &grant{busy: true}
+	g := &grant{hop: k, busy: true}
 	a.grants[k] = g
 	a.workOut(k, g)
 	g.busy = false
 	return g
 }
 
-func (a *adviser) workOut(k key, g *grant) {
+func (a *adviser) workOut(k spans.Hop, g *grant) {
 	g.tries = a.retriesOf(k)
 	if n := a.nodes[k]; a.inner(k) {
-		g.own = a.ownOf(k, n)
+		g.own = a.ownOf(n)
 		below := a.below(n)
 		g.below, g.inside = below.need, below.spare > 0
-		g.rest = a.restOf(k, n, g.own, below)
+		g.rest = a.restOf(n, g.own, below)
 		fixed := g.own.and(g.rest)
 		g.need = fixed.and(below.need).stepped()
 		g.perTry = g.need
@@ -100,17 +100,9 @@ func (a *adviser) workOut(k key, g *grant) {
 func (a amount) stepped() amount { return amount{roundUp(a.ns), a.evidence, a.missing} }
 
 // inner reports whether a hop makes calls that count.
-func (a *adviser) inner(k key) bool {
+func (a *adviser) inner(k spans.Hop) bool {
 	n := a.nodes[k]
-	if n == nil {
-		return false
-	}
-	for i := range n.Calls {
-		if !a.without[pair{k, keyOf(n.Calls[i].Hop)}] {
-			return true
-		}
-	}
-	return false
+	return n != nil && slices.ContainsFunc(n.Calls, func(c callgraph.Call) bool { return a.counts(n, &c) })
 }
 
 // sum is what the calls of a node are given together.
@@ -121,16 +113,15 @@ type sum struct {
 
 // below adds up groups of calls that come one after the other; of those side by
 // side, or made one instead of the other, the longest counts.
-func (a *adviser) below(n *callgraph.Node) sum {
+func (a *adviser) below(n *callgraph.Node) sum { return a.belowIn(n, n.Groups) }
+
+func (a *adviser) belowIn(n *callgraph.Node, groups [][]int) sum {
 	s := sum{need: amount{evidence: Certified}}
-	for _, group := range n.Groups {
+	for _, group := range groups {
 		longest := amount{evidence: Certified}
-		for _, i := range group {
-			if a.without[pair{keyOf(n.Hop), keyOf(n.Calls[i].Hop)}] {
-				continue
-			}
-			g := a.grantOf(keyOf(n.Calls[i].Hop))
-			longest = longest.longest(a.inRow(&n.Calls[i], g.need))
+		for _, c := range a.inGroup(n, group) {
+			g := a.grantOf(c.Hop)
+			longest = longest.longest(a.inRow(c, g.need))
 			s.spare = max(s.spare, g.spare)
 		}
 		if longest.evidence == Certified && a.mayCoincide(n, group) {
@@ -153,30 +144,28 @@ func (a *adviser) mayCoincide(n *callgraph.Node, group []int) bool {
 // restOf is what attempts of a caller are seen to take beyond its own work and its
 // calls with their retries: of calls that overlap for a while only, and of those that
 // mostly come side by side, the longest is too short.
-func (a *adviser) restOf(k key, n *callgraph.Node, own amount, below sum) amount {
-	evidence, bound := a.wholeBound(k, n)
-	if over, has := a.over(bound), durations.Sum(durations.Sum(own.ns, below.need.ns), below.spare); rank[evidence] >= rank[Identified] && over > has {
-		return amount{ns: over - has, evidence: evidence}
+func (a *adviser) restOf(n *callgraph.Node, own amount, below sum) amount {
+	whole := a.wholeBound(n)
+	if over, has := a.over(whole.ns), durations.Sum(durations.Sum(own.ns, below.need.ns), below.spare); rank[whole.evidence] >= rank[Identified] && over > has {
+		return amount{ns: over - has, evidence: whole.evidence}
 	}
 	return amount{evidence: Certified}
 }
 
 // wholeBound bounds the target quantile of all that attempts of a caller took.
-func (a *adviser) wholeBound(k key, n *callgraph.Node) (Evidence, int64) {
-	row := a.rows[k]
+func (a *adviser) wholeBound(n *callgraph.Node) amount {
+	row := a.rows[n.Hop]
 	switch {
-	case a.Biased:
-		return None, 0
-	case row == nil && a.Weighted:
-		return None, 0
+	case a.Biased, row == nil && a.Weighted:
+		return amount{evidence: None}
 	case row == nil:
-		return ownOf(n.Whole, 0, a.Target, a.Confidence)
+		return boundOf(n.Whole, 0, a.Target, a.Confidence)
 	case row.Target == nil || row.Biased || row.Target.Tail.Status != quantile.Exact:
-		return None, 0
+		return amount{evidence: None}
 	case row.Target.Tail.Upper != nil && marked(row):
-		return Certified, *row.Target.Tail.Upper
+		return amount{ns: *row.Target.Tail.Upper, evidence: Certified}
 	}
-	return Identified, row.Target.Tail.Value
+	return amount{ns: row.Target.Tail.Value, evidence: Identified}
 }
 
 // inRow is an amount for each of the calls that a caller makes one after the other.
@@ -186,7 +175,7 @@ func (a *adviser) inRow(c *callgraph.Call, one amount) amount {
 }
 
 // retriesOf is the most retries of one call that were seen.
-func (a *adviser) retriesOf(k key) uint64 {
+func (a *adviser) retriesOf(k spans.Hop) uint64 {
 	if h := a.tries[k]; h != nil && h.MostAttempts > 0 {
 		return h.MostAttempts - 1
 	}
@@ -194,7 +183,7 @@ func (a *adviser) retriesOf(k key) uint64 {
 }
 
 // backoffs is how long a call waits between its attempts in all, at most.
-func (a *adviser) backoffs(k key, tries uint64) int64 {
+func (a *adviser) backoffs(k spans.Hop, tries uint64) int64 {
 	if h := a.tries[k]; h != nil && h.Backoff.Max != nil {
 		return times(tries, max(0, *h.Backoff.Max))
 	}
@@ -202,7 +191,7 @@ func (a *adviser) backoffs(k key, tries uint64) int64 {
 }
 
 // leaf is what a call that makes none itself is given.
-func (a *adviser) leaf(k key) amount {
+func (a *adviser) leaf(k spans.Hop) amount {
 	row := a.rows[k]
 	if row == nil || row.Target == nil {
 		return amount{evidence: None, missing: true}
@@ -220,56 +209,50 @@ func (a *adviser) leaf(k key) amount {
 // ownOf is the time that a call which makes calls works itself, with headroom: that
 // of its completed attempts, those that were cut counting as endless. Where it is
 // not known, the longest seen stands for it in a canary.
-func (a *adviser) ownOf(k key, n *callgraph.Node) amount {
-	evidence, bound := a.ownBound(k, n)
-	return amount{ns: a.over(bound), evidence: evidence, missing: bound == 0 && rank[evidence] < rank[Identified]}
-}
-
-// bound is the bound of a target quantile, and what it stands on.
-type bound struct {
-	evidence Evidence
-	ns       int64
+func (a *adviser) ownOf(n *callgraph.Node) amount {
+	own := a.ownBound(n)
+	return amount{ns: a.over(own.ns), evidence: own.evidence, missing: own.ns == 0 && rank[own.evidence] < rank[Identified]}
 }
 
 // ownBound returns the bound of the target quantile of a node's own time, worked
 // out once.
-func (a *adviser) ownBound(k key, n *callgraph.Node) (Evidence, int64) {
-	b, known := a.owns[k]
+func (a *adviser) ownBound(n *callgraph.Node) amount {
+	own, known := a.owns[n.Hop]
 	if !known {
-		b.evidence, b.ns = a.measureOwn(k, n)
-		a.owns[k] = b
+		own = a.measureOwn(n)
+		a.owns[n.Hop] = own
 	}
-	return b.evidence, b.ns
+	return own
 }
 
-func (a *adviser) measureOwn(k key, n *callgraph.Node) (Evidence, int64) {
-	row := a.rows[k]
+func (a *adviser) measureOwn(n *callgraph.Node) amount {
 	if a.Biased || a.Weighted {
-		return None, 0
+		return amount{evidence: None}
 	}
+	row := a.rows[n.Hop]
 	if row == nil {
-		return ownOf(n.Own, 0, a.Target, a.Confidence)
+		return boundOf(n.Own, 0, a.Target, a.Confidence)
 	}
 	cut := row.Truncated.All.N
-	evidence, bound := ownOf(n.Own, cut-min(cut, n.Served), a.Target, a.Confidence)
+	own := boundOf(n.Own, cut-min(cut, n.Served), a.Target, a.Confidence)
 	if n.Served > 0 || !marked(row) {
-		evidence = weaker(evidence, Identified)
+		own.evidence = weaker(own.evidence, Identified)
 	}
-	return evidence, bound
+	return own
 }
 
-// ownOf bounds the p-quantile of times of which so many more are endless. Where it
+// boundOf bounds the p-quantile of times of which so many more are endless. Where it
 // is not known, the longest stands for it.
-func ownOf(own *quantile.Sample, endless uint64, p, confidence quantile.P) (Evidence, int64) {
+func boundOf(times *quantile.Sample, endless uint64, p, confidence quantile.P) amount {
 	var never quantile.Sample
 	never.AddN(math.MaxInt64, endless)
-	o := quantile.Observed{Completed: quantile.Union{own}, CutAt: quantile.Union{&never}}
+	o := quantile.Observed{Completed: quantile.Union{times}, CutAt: quantile.Union{&never}}
 	if evidence, bound := evidenceIn(&o.Tails([]quantile.P{p}, confidence).Tails[0]); bound != nil {
-		return evidence, *bound
+		return amount{ns: *bound, evidence: evidence}
 	}
 	longest := quantile.Summarize(o.Completed, nil)
 	if longest.N+endless == 0 {
-		return None, 0
+		return amount{evidence: None}
 	}
-	return NotIdentified, longest.Max
+	return amount{ns: longest.Max, evidence: NotIdentified}
 }

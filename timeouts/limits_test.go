@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -28,7 +27,7 @@ func TestABudgetIsNoShorterThanWhatIsSeen(t *testing.T) {
 		!strings.Contains(h.Reason, "and 1.017 s that its attempts are seen to take beyond both") {
 		t.Errorf("%+v %+v", h, h.Inner)
 	}
-	if s := r.Allocation.Infeasible; s == nil || s.Hop != "a" || s.Needs != 1500*ms {
+	if s := r.Allocation.Infeasible; s == nil || s.Name != "a" || s.Needs != 1500*ms {
 		t.Errorf("%+v", s)
 	}
 }
@@ -102,7 +101,7 @@ func TestABudgetIsNotHandedDownBesideWhatIsNotKnown(t *testing.T) {
 		a := w.advise().Allocation
 		var got []string
 		for _, g := range a.Grants {
-			got = append(got, fmt.Sprintf("%s needs %s of %s, %s each", g.Hop, number(g.Needs), number(g.Limit), number(g.PerTry)))
+			got = append(got, fmt.Sprintf("%s needs %s of %s, %s each", g.Name, number(g.Needs), number(g.Limit), number(g.PerTry)))
 		}
 		want := []string{"a needs 50 ms of null, null each", "c needs 30 ms of null, null each", "b needs null of 50 ms, 50 ms each"}
 		if biased {
@@ -210,7 +209,7 @@ func TestManyWaysToAHop(t *testing.T) {
 	w.graph = graph
 	w.hops = append(w.hops, hop{name: name(layers), n: 5000, ms: 1}, hop{name: name(layers + 1), n: 5000, ms: 2})
 	a := w.advise().Allocation
-	if len(a.Grants) != layers+2 || a.Grants[0].PerTry == nil || a.Grants[0].Hop != "hop 00" || a.Grants[layers+1].Hop != name(layers+1) {
+	if len(a.Grants) != layers+2 || a.Grants[0].PerTry == nil || a.Grants[0].Name != "hop 00" || a.Grants[layers+1].Name != name(layers+1) {
 		t.Errorf("%+v", a.Grants)
 	}
 }

@@ -2,11 +2,11 @@ package timeouts
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
@@ -15,61 +15,41 @@ import (
 // Query is what an advice is made of.
 type Query struct {
 	Settings
-	Hops       []buckets.Result // with a Target each
-	Target     quantile.P
-	Confidence quantile.P
-	Graph      *callgraph.Graph
-	Retries    *retries.Result
-	// FirstCompleted is the durations of a row's completed first attempts.
-	FirstCompleted func(*buckets.Result) quantile.Union
-	Biased         bool // traces were chosen by how they went
-	Sampled        bool // not all traces are there: counts give no rate
-	Weighted       bool // traces stand for different numbers of them
+	Hops           []buckets.Result // with a Target each
+	Target         quantile.P
+	Confidence     quantile.P
+	Graph          *callgraph.Graph
+	Retries        *retries.Result
+	FirstCompleted map[spans.Hop]quantile.Union // durations of completed first attempts
+	Biased         bool                         // traces were chosen by how they went
+	Sampled        bool                         // not all traces are there: counts give no rate
+	Weighted       bool                         // traces stand for different numbers of them
 }
-
-// key is a row of the hop table. Several may have one name, that of their service.
-type key struct {
-	name                     string
-	kind, service, operation jsontype.Text
-}
-
-func keyOf(h spans.Hop) key {
-	return key{h.Name, jsontype.Text(h.Kind.String()), jsontype.Text(h.Service), jsontype.Text(h.Operation)}
-}
-
-func keyOfRow(r *buckets.Result) key { return key{r.Hop, r.Kind, r.Service, r.Operation} }
-
-func (h *Hop) key() key { return key{h.Hop, h.Kind, h.Service, h.Operation} }
 
 // adviser works an answer out.
 type adviser struct {
 	Query
-	rows   map[key]*buckets.Result
-	nodes  map[key]*callgraph.Node
-	tries  map[key]*retries.Hop
-	grants map[key]*grant
-	owns   map[key]bound
+	rows   map[spans.Hop]*buckets.Result
+	nodes  map[spans.Hop]*callgraph.Node
+	tries  map[spans.Hop]*retries.Hop
+	grants map[spans.Hop]*grant
+	owns   map[spans.Hop]amount
 	// without are calls that are left out, from the caller to the hop called; unsure
 	// are the hops of these.
 	without map[pair]bool
 	unsure  []pair
 	circle  []string // hops of calls that go round
-	entries []key    // hops of result.Entries
 	result  Result
 }
 
 // pair is two hops.
-type pair struct{ a, b key }
-
-func compareKeys(a, b key) int {
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind), cmp.Compare(a.service, b.service), cmp.Compare(a.operation, b.operation))
-}
+type pair struct{ a, b spans.Hop }
 
 // Advise returns the advice.
 func Advise(q Query) Result {
 	a := &adviser{
-		Query: q, rows: map[key]*buckets.Result{}, nodes: map[key]*callgraph.Node{},
-		tries: map[key]*retries.Hop{}, grants: map[key]*grant{}, owns: map[key]bound{}, without: map[pair]bool{},
+		Query: q, rows: map[spans.Hop]*buckets.Result{}, nodes: map[spans.Hop]*callgraph.Node{},
+		tries: map[spans.Hop]*retries.Hop{}, grants: map[spans.Hop]*grant{}, owns: map[spans.Hop]amount{}, without: map[pair]bool{},
 	}
 	a.result = Result{Settings: q.Settings, Target: q.Target, Confidence: q.Confidence}
 	a.enter()
@@ -84,16 +64,16 @@ func Advise(q Query) Result {
 
 func (a *adviser) enter() {
 	for i := range a.Hops {
-		a.rows[keyOfRow(&a.Hops[i])] = &a.Hops[i]
+		a.rows[a.Hops[i].Hop] = &a.Hops[i]
 	}
 	for i := range a.Graph.Nodes {
 		n := &a.Graph.Nodes[i]
-		a.nodes[keyOf(n.Hop)] = n
+		a.nodes[n.Hop] = n
 	}
 	a.cutCircles()
 	for i := range a.Retries.Hops {
 		h := &a.Retries.Hops[i]
-		a.tries[keyOf(h.Hop)] = h
+		a.tries[h.Hop] = h
 	}
 	if ns := a.Graph.Window.Length(); ns > 0 {
 		a.result.Window = &ns
@@ -110,35 +90,47 @@ const mostlyOneWay = 10
 func (a *adviser) cutCircles() {
 	for k, n := range a.nodes {
 		for _, c := range n.Calls {
-			to := keyOf(c.Hop)
-			if back := a.callers(to, k); k != (key{}) && back > 0 && c.Callers < back*mostlyOneWay {
-				a.without[pair{k, to}] = true
-				a.noteCircle(k, to)
+			if back := a.callers(c.Hop, k); k != (spans.Hop{}) && back > 0 && c.Callers < back*mostlyOneWay {
+				a.without[pair{k, c.Hop}] = true
+				a.unsure = append(a.unsure, inOrder(k, c.Hop))
 			}
 		}
 	}
-	slices.SortFunc(a.unsure, func(x, y pair) int { return cmp.Or(compareKeys(x.a, y.a), compareKeys(x.b, y.b)) })
+	slices.SortFunc(a.unsure, func(x, y pair) int { return cmp.Or(x.a.Compare(y.a), x.b.Compare(y.b)) })
+	a.unsure = slices.Compact(a.unsure)
 }
 
-func (a *adviser) noteCircle(x, y key) {
-	if compareKeys(x, y) > 0 {
-		x, y = y, x
+func inOrder(x, y spans.Hop) pair {
+	if x.Compare(y) > 0 {
+		return pair{y, x}
 	}
-	if !slices.Contains(a.unsure, pair{x, y}) {
-		a.unsure = append(a.unsure, pair{x, y})
-	}
+	return pair{x, y}
 }
 
 // callers is how many attempts of one hop call another.
-func (a *adviser) callers(caller, callee key) uint64 {
-	n := a.nodes[caller]
-	if n == nil {
-		return 0
-	}
-	for i := range n.Calls {
-		if keyOf(n.Calls[i].Hop) == callee {
-			return n.Calls[i].Callers
+func (a *adviser) callers(caller, callee spans.Hop) uint64 {
+	if n := a.nodes[caller]; n != nil {
+		for i := range n.Calls {
+			if n.Calls[i].Hop == callee {
+				return n.Calls[i].Callers
+			}
 		}
 	}
 	return 0
+}
+
+// counts reports whether a call is not one of those left out.
+func (a *adviser) counts(n *callgraph.Node, c *callgraph.Call) bool {
+	return !a.without[pair{n.Hop, c.Hop}]
+}
+
+// inGroup yields the calls of a group that count, by their places.
+func (a *adviser) inGroup(n *callgraph.Node, group []int) iter.Seq2[int, *callgraph.Call] {
+	return func(yield func(int, *callgraph.Call) bool) {
+		for _, i := range group {
+			if c := &n.Calls[i]; a.counts(n, c) && !yield(i, c) {
+				return
+			}
+		}
+	}
 }

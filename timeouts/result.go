@@ -6,6 +6,7 @@ import (
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // Evidence says what a timeout stands on.
@@ -42,10 +43,7 @@ type Result struct {
 
 // Hop is the advice for one hop.
 type Hop struct {
-	Hop       string         `json:"-"`
-	Kind      jsontype.Text  `json:"-"`
-	Service   jsontype.Text  `json:"-"` // empty where the input has only a name
-	Operation jsontype.Text  `json:"-"`
+	spans.Hop `json:"-"`
 	N         uint64         `json:"-"` // first attempts that completed or were cut
 	Current   *Current       `json:"-"`
 	Cut       *buckets.Share `json:"-"` // of the first attempts; nil where not known
@@ -81,7 +79,7 @@ func (h Hop) MarshalJSON() ([]byte, error) {
 		today = *h.Current
 	}
 	return jsontype.Join(jsontype.Object{
-		"hop", h.Hop, "kind", h.Kind, "service", h.Service, "operation", h.Operation, "n", h.N,
+		"hop", h.Name, "kind", h.Kind, "service", jsontype.Text(h.Service), "operation", jsontype.Text(h.Operation), "n", h.N,
 		"current_ns", jsontype.If(h.Current != nil, today.Timeout), "current_source", jsontype.Text(today.Source), "cut_share", h.cutShare(),
 	}, fields(h))
 }
@@ -179,8 +177,7 @@ func (c Change) MarshalJSON() ([]byte, error) { return jsontype.Text(c).MarshalJ
 
 // Total is what a request may take in all.
 type Total struct {
-	Entry    jsontype.Text       `json:"entry"` // hop with which the request begins; "" for who calls first
-	Kind     jsontype.Text       `json:"kind"`
+	Entry    spans.Hop           `json:"-"` // with which the request begins; none for who calls first
 	Requests uint64              `json:"requests"`
 	Budget   *int64              `json:"budget_ns"`
 	Parts    jsontype.List[Part] `json:"parts"`
@@ -189,6 +186,12 @@ type Total struct {
 	Effective *uint64       `json:"effective_retries"`
 	Seen      uint64        `json:"most_retries"`
 	Reason    jsontype.Text `json:"reason"` // why there is no budget
+}
+
+// MarshalJSON names the hop, null for who calls first.
+func (t Total) MarshalJSON() ([]byte, error) {
+	type fields Total
+	return jsontype.Join(jsontype.Object{"entry", jsontype.Text(t.Entry.Name), "kind", t.Entry.Kind}, fields(t))
 }
 
 // Part is one summand of a budget.
@@ -208,32 +211,34 @@ type Allocation struct {
 // one of them, beside what it needs. Limit and PerTry are nil where what its caller
 // and the calls beside it need is not known.
 type Grant struct {
-	Hop    string        `json:"hop"`
-	Kind   jsontype.Text `json:"kind"`
-	Needs  *int64        `json:"needs_ns"`
-	Limit  *int64        `json:"limit_ns"`
-	PerTry *int64        `json:"per_try_ns"`
-	Tries  uint64        `json:"retries"`
-	InRow  uint64        `json:"in_a_row"`
+	spans.Hop
+	Needs  *int64 `json:"needs_ns"`
+	Limit  *int64 `json:"limit_ns"`
+	PerTry *int64 `json:"per_try_ns"`
+	Tries  uint64 `json:"retries"`
+	InRow  uint64 `json:"in_a_row"`
 }
 
 // Shortage names the hop whose own need is the largest where the budget is too
 // small, with what is left for it when all others take what they need.
 type Shortage struct {
-	Hop   string        `json:"hop"`
-	Kind  jsontype.Text `json:"kind"`
-	Needs int64         `json:"needs_ns"`
-	Has   int64         `json:"has_ns"`
+	spans.Hop
+	Needs int64 `json:"needs_ns"`
+	Has   int64 `json:"has_ns"`
 }
 
 // Inversion is a call whose timeout today is not longer than one that it grants.
 type Inversion struct {
-	Parent     string        `json:"parent"`
-	ParentKind jsontype.Text `json:"parent_kind"`
-	Child      string        `json:"child"`
-	ChildKind  jsontype.Text `json:"child_kind"`
-	ParentNS   int64         `json:"parent_ns"`
-	ChildNS    int64         `json:"child_ns"`
+	Parent, Child     spans.Hop
+	ParentNS, ChildNS int64
+}
+
+// MarshalJSON names the hops.
+func (v Inversion) MarshalJSON() ([]byte, error) {
+	return jsontype.Object{
+		"parent", v.Parent.Name, "parent_kind", v.Parent.Kind, "child", v.Child.Name, "child_kind", v.Child.Kind,
+		"parent_ns", v.ParentNS, "child_ns", v.ChildNS,
+	}.MarshalJSON()
 }
 
 // Step is one step of the roll-out.

@@ -1,13 +1,13 @@
 package timeouts
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/report"
@@ -31,7 +31,7 @@ func (o *Result) Section(v *report.View) report.Section {
 // summary says how much is known.
 func (o *Result) summary() string {
 	if len(o.Hops) == 0 {
-		return "none: " + orElse(o.Reason, "no attempts")
+		return "none: " + cmp.Or(string(o.Reason), "no attempts")
 	}
 	counts := map[Evidence]int{}
 	for _, h := range o.Hops {
@@ -50,13 +50,6 @@ func (o *Result) summary() string {
 	return text
 }
 
-func orElse[S ~string](s S, other string) string {
-	if s == "" {
-		return other
-	}
-	return string(s)
-}
-
 func evidenceText(e Evidence) string {
 	switch e {
 	case NotIdentified:
@@ -71,11 +64,11 @@ type value = report.Value
 
 // columns are those of a row a hop.
 var columns = []report.Column[Hop]{
-	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(nameAndKind(h.Hop, h.Kind)) }},
-	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Hop) }},
+	{Head: "hop", Is: report.Key | report.Name, Of: func(h *Hop) value { return report.String(h.Hop.String()) }},
+	{Key: "hop", Of: func(h *Hop) value { return report.String(h.Name) }},
 	{Key: "service", Of: func(h *Hop) value { return report.String(h.Service) }},
 	{Key: "operation", Of: func(h *Hop) value { return report.String(h.Operation) }},
-	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind) }},
+	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind.String()) }},
 	{Key: "n", Head: "n", Of: func(h *Hop) value { return report.Count(h.N) }},
 	{Key: "current_ns", Head: "today", Of: func(h *Hop) value { return report.Maybe(h.Current, Current.value) }},
 	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value { return report.Maybe(h.cutShare(), report.Share) }},
@@ -110,13 +103,6 @@ func texts(warnings []note.Warning) []string {
 		list = append(list, w.Text)
 	}
 	return list
-}
-
-func nameAndKind[N ~string](name N, kind jsontype.Text) string {
-	if kind == "" {
-		return string(name)
-	}
-	return string(name) + " (" + string(kind) + ")"
 }
 
 // canaryText says how to run a canary.
@@ -161,5 +147,5 @@ func adviceCaption(o *Result) []string {
 	}
 	return []string{fmt.Sprintf(
 		"So that at most %s of the %s are cut in vain: %s at %s confidence, times %s or plus %s, rounded up. What would be cut counts those that are cut today.",
-		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Label()[1:]+" %", strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
+		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Percent(), strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
 }

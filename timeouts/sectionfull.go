@@ -1,6 +1,7 @@
 package timeouts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,8 +25,8 @@ func stratumTable(o *Result) report.Table {
 		}
 	}
 	return report.NewTable("By stratum", rows, []report.Column[stratumRow]{
-		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(nameAndKind(s.Hop.Hop, s.Kind)) }},
-		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(orElse(s.of.Name, report.Dash)) }},
+		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(s.Hop.String()) }},
+		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(cmp.Or(s.of.Name, report.Dash)) }},
 		{Head: "n", Of: func(s *stratumRow) value { return report.Count(s.of.N) }},
 		{Head: "cut", Of: func(s *stratumRow) value { return report.Count(s.of.Cut) }},
 		{Head: "evidence", Is: report.Words, Of: func(s *stratumRow) value { return report.String(evidenceText(s.of.Evidence)) }},
@@ -47,7 +48,7 @@ func slotTable(o *Result) report.Table {
 }
 
 func changeText(h *Hop) string {
-	change := orElse(h.Change, report.Dash)
+	change := cmp.Or(string(h.Change), report.Dash)
 	if h.SafeToLower {
 		change += ", safely"
 	}
@@ -69,8 +70,8 @@ func totalTable(o *Result) report.Table {
 
 func totalCaption(o *Result) []string {
 	text := fmt.Sprintf("Of %s.", note.Count(o.Total.Requests, "request"))
-	if o.Total.Entry != "" {
-		text = fmt.Sprintf("Of %s with %s.", note.Count(o.Total.Requests, "request that begins", "requests that begin"), nameAndKind(o.Total.Entry, o.Total.Kind))
+	if o.Total.Entry.Name != "" {
+		text = fmt.Sprintf("Of %s with %s.", note.Count(o.Total.Requests, "request that begins", "requests that begin"), o.Total.Entry)
 	}
 	if more := len(o.Entries) - 1; more > 0 {
 		text += fmt.Sprintf(" Requests begin with %s too: --format json lists all.", note.Count(more, "other hop"))
@@ -92,10 +93,10 @@ func grantTable(o *Result) report.Table {
 		caption = append(caption, "Where the needs of a call are not known, those of its neighbours are without a limit.")
 	}
 	if s := a.Infeasible; s != nil {
-		caption = append(caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", nameAndKind(s.Hop, s.Kind), durations.Text(s.Needs), durations.Text(s.Has)))
+		caption = append(caption, fmt.Sprintf("The budget is too small: %s needs %s and has %s.", s.Hop, durations.Text(s.Needs), durations.Text(s.Has)))
 	}
 	return report.NewTable("The budget of "+durations.Text(a.Budget)+" handed down", a.Grants, []report.Column[Grant]{
-		{Head: "hop", Is: report.Key | report.Name, Of: func(g *Grant) value { return report.String(nameAndKind(g.Hop, g.Kind)) }},
+		{Head: "hop", Is: report.Key | report.Name, Of: func(g *Grant) value { return report.String(g.Hop.String()) }},
 		{Head: "needs", Of: func(g *Grant) value { return report.Maybe(g.Needs, report.Nanos) }},
 		{Head: "at most", Of: func(g *Grant) value { return report.Maybe(g.Limit, report.Nanos) }},
 		{Head: "attempts", Of: func(g *Grant) value { return report.Count((g.Tries + 1) * g.InRow) }},
@@ -115,14 +116,7 @@ func perTry(ns int64) value {
 func rollOut(o *Result) report.Table {
 	t := report.Table{Title: "Roll-out"}
 	for _, s := range o.Steps {
-		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, upperFirst(s.Do), s.Watch, s.Read))
+		t.Caption = append(t.Caption, fmt.Sprintf("%d. %s. Watch %s. Read it back with: %s.", s.Number, strings.ToUpper(s.Do[:1])+s.Do[1:], s.Watch, s.Read))
 	}
 	return t
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // passedOn are the warnings of a row that its advice carries too.
@@ -22,7 +23,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 	if text := a.closeToMedian(h, row); text != "" {
 		list = append(list, note.Warning{Code: "close_to_median", Text: text})
 	}
-	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.key()].Served > 0 {
+	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.Hop].Served > 0 {
 		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
 	}
 	for _, w := range row.Warnings {
@@ -77,40 +78,30 @@ func (a *adviser) shortWindow() string {
 func (a *adviser) inverted() string {
 	var list []string
 	for _, v := range a.result.Inversions {
-		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent, durations.Text(v.ParentNS), v.Child, durations.Text(v.ChildNS)))
+		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent.Name, durations.Text(v.ParentNS), v.Child.Name, durations.Text(v.ChildNS)))
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "today's timeouts do not get shorter down the tree: " + listed(list, "; ")
+	return sentence("today's timeouts do not get shorter down the tree: ", list, "; ", "")
 }
 
 func (a *adviser) bothWays() string {
 	var list []string
 	for _, p := range a.unsure {
 		if p.a == p.b {
-			list = append(list, p.a.name+" calls itself")
+			list = append(list, p.a.Name+" calls itself")
 			continue
 		}
-		list = append(list, p.a.name+" and "+p.b.name+" each seem to call the other")
+		list = append(list, p.a.Name+" and "+p.b.Name+" each seem to call the other")
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return listed(list, "; ") + ": such calls are left out of the budget"
+	return sentence("", list, "; ", ": such calls are left out of the budget")
 }
 
 func (a *adviser) inCircle() string {
 	slices.Sort(a.circle)
-	names := slices.Compact(a.circle)
-	if len(names) == 0 {
-		return ""
-	}
-	return "calls go round in a circle through " + listed(names, ", ") + ": what the calls in it need is not known"
+	return sentence("calls go round in a circle through ", slices.Compact(a.circle), ", ", ": what the calls in it need is not known")
 }
 
 func (a *adviser) untimed() string {
-	n := a.nodes[key{}]
+	n := a.nodes[spans.Hop{}]
 	if a.Graph.Untimed == 0 || n == nil || len(n.Calls) < 2 {
 		return ""
 	}
@@ -123,12 +114,9 @@ func (a *adviser) layers() string {
 	var list []string
 	for i := range a.result.Hops {
 		h := &a.result.Hops[i]
-		if g := a.grants[h.key()]; g != nil && g.inside && g.tries > 0 {
-			list = append(list, h.Hop)
+		if g := a.grants[h.Hop]; g != nil && g.inside && g.tries > 0 {
+			list = append(list, h.Name)
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast", listed(list, ", "))
+	return sentence("", list, ", ", " retries and so does what it calls: the budget reserves the retries of the outer layer only, as the inner one should fail fast")
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
-	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
@@ -66,15 +65,15 @@ func (w world) advise() Result {
 	}
 	g := w.graph.Graph()
 	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted}
-	completed := map[key]*quantile.Sample{}
+	q.FirstCompleted = map[spans.Hop]quantile.Union{}
 	for _, h := range w.hops {
-		k := key{name: h.name, kind: jsontype.Text(kindOf(h.name).String())}
-		completed[k] = new(quantile.Sample)
-		completed[k].AddN(h.ms*ms, uint64(h.n))
-		q.Hops = append(q.Hops, h.row(completed[k], q.Target))
+		k := spans.Hop{Name: h.name, Kind: kindOf(h.name)}
+		completed := new(quantile.Sample)
+		completed.AddN(h.ms*ms, uint64(h.n))
+		q.FirstCompleted[k] = quantile.Union{completed}
+		q.Hops = append(q.Hops, h.row(completed, q.Target))
 		q.Retries.Hops = append(q.Retries.Hops, h.retriesRow())
 	}
-	q.FirstCompleted = func(row *buckets.Result) quantile.Union { return quantile.Union{completed[keyOfRow(row)]} }
 	return Advise(q)
 }
 
@@ -99,7 +98,7 @@ func (h hop) row(completed *quantile.Sample, target quantile.P) buckets.Result {
 
 func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	t := o.Tails([]quantile.P{target, quantile.MustP("0.5")}, confidence)
-	r := buckets.Result{Hop: h.name, Kind: jsontype.Text(kindOf(h.name).String()), FirstAttempts: t.N, Attempts: t.N, Confidence: confidence}
+	r := buckets.Result{Hop: spans.Hop{Name: h.name, Kind: kindOf(h.name)}, FirstAttempts: t.N, Attempts: t.N, Confidence: confidence}
 	r.Completed.All, r.Truncated.All = quantile.Summarize(o.Completed, nil), quantile.Summarize(append(o.CutAt, o.CutSeen...), nil)
 	r.Completed.First, r.Truncated.First = r.Completed.All, r.Truncated.All
 	r.TruncatedShare = buckets.Share{Count: t.Cut, Of: t.N, Value: float64(t.Cut) / float64(t.N)}
@@ -150,7 +149,7 @@ func requests(n int, calls ...call) *callgraph.Accumulator {
 
 func (r Result) hop(name string) *Hop {
 	for i := range r.Hops {
-		if r.Hops[i].Hop == name {
+		if r.Hops[i].Name == name {
 			return &r.Hops[i]
 		}
 	}

@@ -40,12 +40,12 @@ func (*hopSettings) collect(p *plan) any {
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
 	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
-	return &hopCollector{Classes: buckets.NewClasses(c), plan: p, clusters: p.runs("timeouts")}
+	return &hopCollector{Accumulator: buckets.NewAccumulator(c), plan: p, clusters: p.runs("timeouts")}
 }
 
 // hopCollector counts what one worker sees, and how its traces were chosen.
 type hopCollector struct {
-	*buckets.Classes
+	*buckets.Accumulator
 	plan     *plan
 	sampling sampling.Accumulator
 	clusters bool // calls of one chain may count as dependent
@@ -56,7 +56,7 @@ type hopCollector struct {
 const mostHops = 500_000
 
 func (c *hopCollector) AddBatch(b *spans.Batch) error {
-	if err := c.Classes.AddBatch(b); err != nil {
+	if err := c.Accumulator.AddBatch(b); err != nil {
 		return err
 	}
 	if c.Hops() > mostHops {
@@ -67,11 +67,11 @@ func (c *hopCollector) AddBatch(b *spans.Batch) error {
 
 func (c *hopCollector) AddChain(chain *spans.Chain) {
 	if c.clusters {
-		c.Classes.AddChain(chain)
+		c.Accumulator.AddChain(chain)
 	}
 }
 
-func (c *hopCollector) AddTrace(t *spans.Trace) { c.Classes.AddTrace(t, c.weigh(t)) }
+func (c *hopCollector) AddTrace(t *spans.Trace) { c.Accumulator.AddTrace(t, c.weigh(t)) }
 
 // weigh returns how many traces one stands for, 0 where nothing says so. A hop
 // log holds every attempt, also where it is read as traces.
@@ -87,7 +87,7 @@ func (c *hopCollector) weigh(t *spans.Trace) float64 {
 }
 
 func (c *hopCollector) Merge(o *hopCollector) {
-	c.Classes.Merge(o.Classes)
+	c.Accumulator.Merge(o.Accumulator)
 	c.sampling.Merge(&o.sampling)
 }
 
@@ -108,26 +108,17 @@ func (*hopSettings) result(r *results, collected any) func() report.Section {
 // wallOf tells the timeout of a hop: of several the one that cut most, of an
 // inferred one the upper end.
 func (r *results) wallOf() func(spans.Hop) (int64, bool) {
-	walls := map[rowKey]buckets.Wall{}
+	walls := map[spans.Hop]buckets.Wall{}
 	for _, h := range r.hops {
 		if w, known := h.MainWall(); known {
-			walls[keyOfRow(&h)] = w
+			walls[h.Hop] = w
 		}
 	}
 	return func(h spans.Hop) (int64, bool) {
-		w, known := walls[keyOfHop(h)]
+		w, known := walls[h]
 		if w.Timeout != nil {
 			return *w.Timeout, known
 		}
 		return w.To, known
 	}
 }
-
-// rowKey is a row of the report. Several may have one name, that of their service.
-type rowKey struct{ name, kind, service, operation string }
-
-func keyOfRow(r *buckets.Result) rowKey {
-	return rowKey{r.Hop, string(r.Kind), string(r.Service), string(r.Operation)}
-}
-
-func keyOfHop(h spans.Hop) rowKey { return rowKey{h.Name, h.Kind.String(), h.Service, h.Operation} }

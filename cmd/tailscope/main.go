@@ -5,7 +5,7 @@
 //
 //	files ── ingest.Open ── File.Next ──> chunks of whole records
 //	chunks ── ingest.Decoder ──> spans.Batch, rejects       (a worker each)
-//	batches ── buckets.Set.Add                              (the same worker)
+//	batches ── buckets.Accumulator.AddBatch                 (the same worker)
 //	sets ── Merge ── Results ── timeouts.Advise ── report.Format ──> stdout
 //
 // run.go is that pipeline; every command has a file of its own.

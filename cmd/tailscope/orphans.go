@@ -90,7 +90,7 @@ func (r *results) addServerSide(w *orphans.Accumulator) {
 	for id, completed := range r.merged.hops().FirstCompleted() {
 		for _, side := range w.ServerSide(id, completed, ps) {
 			for i := range r.hops {
-				if keyOfRow(&r.hops[i]) == keyOfHop(id) {
+				if r.hops[i].Hop == id {
 					r.hops[i].SetServerSide(side.P, side.ServerSide)
 				}
 			}

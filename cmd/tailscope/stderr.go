@@ -69,8 +69,9 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 	if p.leavesChains(in) {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}
+	names := f.hops().Names()
 	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
-		if !f.hops().Has(hop) {
+		if !names[hop] {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
 		}
 	}
@@ -81,7 +82,7 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 		list = append(list, note.Warning{Code: "nesting_not_inferred", Text: fmt.Sprintf("%s more than %d attempts%s count as roots", note.Count(f.unnested, "chain holds", "chains hold"), spans.MostNested, note.Form(f.unnested, ": too many to infer what called what, so all of its", " each: too many to infer what called what, so all of theirs"))})
 	}
 	bad := 0
-	for name := range f.hops().Names() {
+	for name := range names {
 		if !utf8.ValidString(name) {
 			bad++
 		}

@@ -2,14 +2,10 @@ package main
 
 import (
 	"fmt"
-	"iter"
 	"time"
-
-	"github.com/tailscope/tailscope/quantile"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
@@ -92,27 +88,17 @@ func (*timeoutSettings) collect(p *plan) any {
 }
 
 func (s *timeoutSettings) result(r *results, collected any) func() report.Section {
-	first := byRow(r.merged.hops().FirstCompleted())
+	first := r.merged.hops().FirstCompleted()
 	confidence, kind := r.plan.confidence, r.sampling.Kind
 	if len(r.hops) > 0 {
 		confidence = r.hops[0].Confidence // of each limit, where all hold at once
 	}
 	advice := timeouts.Advise(timeouts.Query{
 		Settings: s.advice, Hops: r.hops, Target: *r.query.Target, Confidence: confidence, Graph: collected.(*callgraph.Accumulator).Graph(), Retries: r.retries,
-		FirstCompleted: func(h *buckets.Result) quantile.Union { return first[keyOfRow(h)] },
+		FirstCompleted: first,
 		Biased:         kind == sampling.Biased,
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 		Weighted:       r.sampling.Weighted,
 	})
 	return func() report.Section { return advice.Section(&r.view) }
-}
-
-// byRow joins the durations of each row.
-func byRow(hops iter.Seq2[spans.Hop, quantile.Union]) map[rowKey]quantile.Union {
-	rows := map[rowKey]quantile.Union{}
-	for h, u := range hops {
-		k := keyOfHop(h)
-		rows[k] = append(rows[k], u...)
-	}
-	return rows
 }

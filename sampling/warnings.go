@@ -2,9 +2,11 @@ package sampling
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -36,47 +38,41 @@ const (
 )
 
 // signs names what suggests a biased sample; it is empty where nothing does.
-func (w *Accumulator) signs() string {
-	var found []string
-	for _, sign := range [...]string{w.troubledTraces(), w.floor(), w.roundCount()} {
-		if sign != "" {
-			found = append(found, sign)
-		}
-	}
-	if found == nil {
+func (a *Accumulator) signs() string {
+	signs := slices.DeleteFunc([]string{a.troubledTraces(), a.floor(), a.roundCount()}, func(s string) bool { return s == "" })
+	if len(signs) == 0 {
 		return ""
 	}
-	return "these traces may have been chosen by how they went: " + strings.Join(found, "; ") +
+	return "these traces may have been chosen by how they went: " + strings.Join(signs, "; ") +
 		". Values are as without this suspicion; --sampling says how they were chosen"
 }
 
 // troubledTraces notices traces of which all hold a failed or cut attempt, or
 // half failed at the root or hold a cut.
-func (w *Accumulator) troubledTraces() string {
-	c := &w.chosen
+func (a *Accumulator) troubledTraces() string {
 	switch {
-	case w.traces < fewestTroubled:
+	case a.traces < fewestTroubled:
 		return ""
-	case c.troubled == w.traces:
-		return fmt.Sprintf("all %d failed or hold attempts that failed or were cut", w.traces)
-	case 2*c.gaveUp >= w.traces:
-		return fmt.Sprintf("%d of %d failed or hold attempts that were cut", c.gaveUp, w.traces)
+	case a.troubled == a.traces:
+		return fmt.Sprintf("all %d failed or hold attempts that failed or were cut", a.traces)
+	case 2*a.gaveUp >= a.traces:
+		return fmt.Sprintf("%d of %d failed or hold attempts that were cut", a.gaveUp, a.traces)
 	}
 	return ""
 }
 
 // roundCount notices as many traces as a query's limit lets through.
-func (w *Accumulator) roundCount() string {
-	if w.traces == 0 || w.traces != defaultLimit && w.traces%roundLimit != 0 {
+func (a *Accumulator) roundCount() string {
+	if a.traces == 0 || a.traces != defaultLimit && a.traces%roundLimit != 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d traces are a round number, as a query's limit leaves them", w.traces)
+	return fmt.Sprintf("%d traces are a round number, as a query's limit leaves them", a.traces)
 }
 
 // floor notices that no trace is shorter than some round duration although many
 // are hardly longer.
-func (w *Accumulator) floor() string {
-	all := quantile.Union{&w.chosen.durations}
+func (a *Accumulator) floor() string {
+	all := quantile.Union{&a.durations}
 	s := quantile.Summarize(all, []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.9")})
 	if s.N < fewestFloored || s.Min < lowestFloor {
 		return ""
@@ -88,7 +84,7 @@ func (w *Accumulator) floor() string {
 	scale := (median - least) * 1.44 // half of an exponential lies below scale/1.44
 	at := roundBelow(s.Min)
 	edge := s.Min + (s.Quantiles[0]-s.Min)/4
-	if float64(s.Min-at) > farthest*scale/float64(s.N) || edgeShare*upTo(all, edge) < s.N {
+	if float64(s.Min-at) > farthest*scale/float64(s.N) || edgeShare*all.UpTo(edge) < s.N {
 		return ""
 	}
 	return fmt.Sprintf("none is shorter than %s although many are hardly longer", durations.Text(at))
@@ -103,13 +99,23 @@ func roundBelow(ns int64) int64 {
 	return ns / step * step
 }
 
-// upTo counts the values up to ns.
-func upTo(all quantile.Union, ns int64) (n uint64) {
-	for v, c := range all.All() {
-		if v > ns {
-			break
-		}
-		n += c
+// fallback says why weights that are there do not count, where they would have.
+func (a *Accumulator) fallback(s Stated) []note.Warning {
+	if !s.ReadsWeights() || a.traces == 0 {
+		return nil
 	}
-	return n
+	switch {
+	case a.tooMany:
+		return []note.Warning{{Code: "too_many_weights", Text: fmt.Sprintf("traces carry more than %d different weights, too many to weight by: each trace counts once", MaxWeights)}}
+	case a.weighed > 0 || s.WeightField != "":
+		return []note.Warning{{Code: "weights_missing", Text: fmt.Sprintf("%d of %s no weight: each trace counts once", a.traces-a.weighed, note.Count(a.traces, "trace")+note.Form(a.traces-a.weighed, " carries", " carry"))}}
+	}
+	return nil
+}
+
+func (a *Accumulator) disagreement() []note.Warning {
+	if a.disagreeing == 0 {
+		return nil
+	}
+	return []note.Warning{{Code: "weights_disagree", Text: fmt.Sprintf("the spans of %s carry different weights: that of the root counts", note.Count(a.disagreeing, "trace"))}}
 }

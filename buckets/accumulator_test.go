@@ -3,6 +3,7 @@ package buckets
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -68,10 +69,10 @@ func weighedConfig(most int) Config {
 }
 
 // classesOf shares traces out over workers and merges these.
-func classesOf(c Config, workers int, list []weighed) *Classes {
-	parts := make([]*Classes, workers)
+func classesOf(c Config, workers int, list []weighed) *Accumulator {
+	parts := make([]*Accumulator, workers)
 	for i := range parts {
-		parts[i] = NewClasses(c)
+		parts[i] = NewAccumulator(c)
 	}
 	for i, w := range list {
 		parts[i%workers].AddTrace(w.trace(), w.weight)
@@ -107,12 +108,12 @@ func TestWeightedResultsDependOnNoWorkersAndNoOrder(t *testing.T) {
 	})
 }
 
-// Equal weights are none: the results are those of a Set that knows of none.
+// Equal weights are none: the results are those of a hopSet that knows of none.
 func TestEqualWeightsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawWeighed(t, []float64{rapid.SampledFrom([]float64{1, 1 / 0.3, 1000}).Draw(t, "weight")})
 		c, q := weighedConfig(256), weighing(rapid.Bool().Draw(t, "marked"))
-		set := NewSet(c)
+		set := newHopSet(c)
 		for _, w := range list {
 			set.AddTrace(w.trace())
 		}
@@ -132,7 +133,7 @@ func TestWholeWeightsRepeatTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawWeighed(t, []float64{1, 2, 7})
 		c, q := weighedConfig(256), weighing(rapid.Bool().Draw(t, "marked"))
-		set := NewSet(c)
+		set := newHopSet(c)
 		for _, w := range list {
 			for range int(w.weight) {
 				set.AddTrace(w.trace())
@@ -141,7 +142,7 @@ func TestWholeWeightsRepeatTraces(t *testing.T) {
 		want, got := set.Results(unweighted(q)), classesOf(c, 2, list).Results(q)
 		for i := range want {
 			if diff := cmp.Diff(valuesOf(want[i]), valuesOf(got[i])); diff != "" {
-				t.Fatalf("%s (-want +got):\n%s", want[i].Hop, diff)
+				t.Fatalf("%s (-want +got):\n%s", want[i].Name, diff)
 			}
 		}
 	})
@@ -158,11 +159,11 @@ func valuesOf(r Result) []string {
 
 // A log stands beside traces: each of its attempts stands for itself.
 func TestLogsWeighOne(t *testing.T) {
-	c := NewClasses(weighedConfig(256))
-	c.plain = setOf(t, c.config, all(done(to(50)...), cut(60, 60).under(60)))
+	c := NewAccumulator(weighedConfig(256))
+	c.unweighted = setOf(t, c.config, all(done(to(50)...), cut(60, 60).under(60)))
 	c.AddTrace(weighed{4, []spans.Span{span(0, 5, spans.Completed)}}.trace(), 4)
 	c.AddTrace(weighed{2, []spans.Span{span(0, 9, spans.Completed)}}.trace(), 2)
-	if !c.Has("h") || !c.Has("a") || c.Has("z") || len(slices.Collect(c.Names())) != 2 {
+	if !maps.Equal(c.Names(), map[string]bool{"h": true, "a": true}) {
 		t.Error("names of logs and traces are not those of all sets")
 	}
 	r := c.Results(weighing(true))
@@ -249,19 +250,19 @@ func TestBiasedSampleHasNoQuantileAndNoShare(t *testing.T) {
 	list := append(weightedWorld(), weighed{1, []spans.Span{span(0, 3, spans.Failed)}}, weighed{1, []spans.Span{span(1, 3, spans.Completed)}})
 	for _, r := range classesOf(weighedConfig(256), 2, list).Results(q) {
 		if !r.Biased || r.FailedShare != 0 || r.TruncatedShare.Value != 0 || r.TruncatedShare.Upper != 0 || r.TruncatedShare.Of == 0 {
-			t.Errorf("%s: shares %v %+v", r.Hop, r.FailedShare, r.TruncatedShare)
+			t.Errorf("%s: shares %v %+v", r.Name, r.FailedShare, r.TruncatedShare)
 		}
 		for _, one := range r.Tail {
 			if one.Status != quantile.NoValue || one.Lower != nil || one.Upper != nil || one.KM != nil || !strings.HasPrefix(one.Reason, "biased sample: ") {
-				t.Errorf("%s: %+v", r.Hop, one)
+				t.Errorf("%s: %+v", r.Name, one)
 			}
 		}
 		for _, b := range []Bucket{r.Completed, r.Truncated.Bucket, r.Failed.Bucket, r.Recorded} {
 			if b.All.Mean != 0 || b.All.Quantiles != nil || b.First.Quantiles != nil {
-				t.Errorf("%s: bucket %+v", r.Hop, b)
+				t.Errorf("%s: bucket %+v", r.Name, b)
 			}
 		}
-		if r.Hop == "a" && (r.Truncated.All.N != 40 || r.Truncated.All.Min != 300*ms || len(r.Walls) != 1) {
+		if r.Name == "a" && (r.Truncated.All.N != 40 || r.Truncated.All.Min != 300*ms || len(r.Walls) != 1) {
 			t.Errorf("counts, extremes or walls are gone: %+v", r)
 		}
 	}
@@ -276,14 +277,14 @@ func BenchmarkAddTrace(b *testing.B) {
 	one := weighed{spans: []spans.Span{span(0, 5, spans.Completed), span(1, 7, spans.Completed), span(2, 9, spans.Completed)}}.trace()
 	for name, weight := range map[string]float64{"unweighted": 0, "weighted": 10} {
 		b.Run(name, func(b *testing.B) {
-			c := NewClasses(weighedConfig(256))
+			c := NewAccumulator(weighedConfig(256))
 			for b.Loop() {
 				c.AddTrace(one, weight)
 			}
 		})
 	}
 	b.Run("set", func(b *testing.B) {
-		s := NewSet(weighedConfig(256))
+		s := newHopSet(weighedConfig(256))
 		for b.Loop() {
 			s.AddTrace(one)
 		}
@@ -306,9 +307,9 @@ func TestDurationsThatWereWrittenOutGiveTheSameResults(t *testing.T) {
 	for _, memory := range []int64{0, 1, 50_000} {
 		c := NewConfig(nil)
 		c.Memory, c.TempDir = memory, t.TempDir()
-		one, other := NewClasses(c), NewClasses(c)
-		one.plain.Merge(setOf(t, one.config, log[:15_000]))
-		other.plain.Merge(setOf(t, other.config, log[15_000:]))
+		one, other := NewAccumulator(c), NewAccumulator(c)
+		one.unweighted.Merge(setOf(t, one.config, log[:15_000]))
+		other.unweighted.Merge(setOf(t, other.config, log[15_000:]))
 		one.Merge(other)
 		got := one.Results(q)
 		if want == nil {
@@ -326,8 +327,8 @@ func TestDurationsThatWereWrittenOutGiveTheSameResults(t *testing.T) {
 func TestFolderThatCannotBeWrittenIsAnError(t *testing.T) {
 	c := NewConfig(nil)
 	c.Memory, c.TempDir = 1000, filepath.Join(t.TempDir(), "absent")
-	classes := NewClasses(c)
-	classes.plain.Merge(setOf(t, classes.config, nanosecondLog()))
+	classes := NewAccumulator(c)
+	classes.unweighted.Merge(setOf(t, classes.config, nanosecondLog()))
 	if err := classes.Err(); err == nil || !strings.Contains(err.Error(), "absent") {
 		t.Errorf("error %v", err)
 	}
