@@ -90,34 +90,34 @@ func (w *Accumulator) countPlain(b *spans.Batch, i int) bool {
 
 // lineAt reads row i; known tells that it has a duration.
 func (w *Accumulator) lineAt(b *spans.Batch, i int) (t try, known bool) {
-	t = try{
-		hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]),
-		failure: spans.Failure(b.Failure[i]), retry: b.Retry(i),
-	}
-	t.start, t.timed = b.Start(i)
+	t = try{span: -1, Attempt: spans.Attempt{
+		Hop: w.table.at(b.Hops, b.Hop[i]), Outcome: spans.Outcome(b.Outcome[i]), CutBy: spans.CutBy(b.CutBy[i]),
+		Failure: spans.Failure(b.Failure[i]), Retry: b.Retry(i),
+	}}
+	t.Start, t.Timed = b.Start(i)
 	if known = b.HasDuration(i) && b.Duration[i] >= 0; known {
-		t.duration = b.Duration[i]
+		t.Duration = b.Duration[i]
 	}
-	h := w.table.hops[t.hop]
+	h := w.table.hops[t.Hop]
 	h.marked = h.marked || b.Marked(i)
-	t.suspect = known && t.outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.duration)
+	t.MayBeCut = known && t.Outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.Duration)
 	return t, known
 }
 
 // judgeLone judges a line without a chain by itself.
 func (w *Accumulator) judgeLone(t *try) {
 	w.cutAtWall(t)
-	if t.suspect && !t.retry {
-		w.table.hops[t.hop].loneSuspects++
+	if t.MayBeCut && !t.Retry {
+		w.table.hops[t.Hop].loneSuspects++
 	}
-	if t.gaveUp() || t.retry {
+	if t.GaveUp() || t.Retry {
 		w.counts.lone++
 	}
 }
 
 // cutAtWall makes a failure without a kind at its configured timeout a cut.
 func (w *Accumulator) cutAtWall(t *try) bool {
-	if t.outcome != spans.Failed || !w.config.FailedAtWall || !buckets.FailedAtWall(w.table.hops[t.hop].timeout, t.duration, t.failure) {
+	if t.Outcome != spans.Failed || !w.config.FailedAtWall || !buckets.FailedAtWall(w.table.hops[t.Hop].timeout, t.Duration, t.Failure) {
 		return false
 	}
 	t.cut(spans.Own)
@@ -126,25 +126,25 @@ func (w *Accumulator) cutAtWall(t *try) bool {
 
 // countTry counts an attempt by how it ended, and its minute.
 func (w *Accumulator) countTry(t *try, known bool) {
-	h := w.table.hops[t.hop]
+	h := w.table.hops[t.Hop]
 	if calls(h.Kind) {
-		w.minutes.add(t.start, t.timed, t.retry)
+		w.minutes.add(t.Start, t.Timed, t.Retry)
 	}
-	if known && t.gaveUp() && t.cutBy != spans.Below && t.cutBy != spans.Caller {
-		sample(&h.gaveUp).Add(t.duration)
+	if known && t.GaveUp() && t.CutBy != spans.Below && t.CutBy != spans.Caller {
+		sample(&h.gaveUp).Add(t.Duration)
 	}
-	if t.retry {
+	if t.Retry {
 		h.retries++
 		return
 	}
 	h.firsts++
-	switch t.outcome {
+	switch t.Outcome {
 	case spans.Completed:
 		h.firstCompleted++
 	case spans.Truncated:
 		h.firstCut++
 	case spans.Failed:
-		h.firstFailed[t.failure]++
+		h.firstFailed[t.Failure]++
 	}
 }
 
@@ -159,7 +159,9 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.tries = w.tries[:0]
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; a.GaveUp() || a.Retry || a.MayBeCut {
-			w.tries = append(w.tries, w.tryOfAttempt(c, a))
+			t := try{Attempt: *a, span: -1, of: -1}
+			t.Hop = w.table.at(c.Hops, a.Hop)
+			w.tries = append(w.tries, t)
 		}
 	}
 	if len(w.tries) == 0 {
@@ -169,18 +171,6 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.judge()
 	w.linkByHop()
 	w.addCalls()
-}
-
-// tryOfAttempt takes an attempt as its line has it.
-func (w *Accumulator) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
-	t := try{
-		start: a.Start, duration: a.Duration, hop: w.table.at(c.Hops, a.Hop), span: -1, of: -1,
-		outcome: a.Outcome, cutBy: a.CutBy, failure: a.Failure, timed: a.Timed, retry: a.Retry, suspect: a.MayBeCut,
-	}
-	if t.passedUp = a.PassedUp(); t.passedUp {
-		t.outcome, t.cutBy = spans.Failed, spans.NotCut
-	}
-	return t
 }
 
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
@@ -213,9 +203,9 @@ func (w *Accumulator) countSpans(t *spans.Trace) {
 	for i := range t.Spans {
 		one := w.tryOf(t, int32(i))
 		w.cutAtWall(&one)
-		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.duration >= 0
+		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.Duration >= 0
 		w.countTry(&one, known)
-		if known && (one.gaveUp() || one.retry) {
+		if known && (one.GaveUp() || one.Retry) {
 			w.tries = append(w.tries, one)
 		}
 	}
@@ -223,10 +213,10 @@ func (w *Accumulator) countSpans(t *spans.Trace) {
 
 func (w *Accumulator) tryOf(t *spans.Trace, i int32) try {
 	s := &t.Spans[i]
-	return try{
-		start: s.Start, duration: s.Duration, hop: w.table.at(t.Hops, s.Hop), span: i, of: -1,
-		outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
-	}
+	return try{span: i, of: -1, Attempt: spans.Attempt{
+		Start: s.Start, Duration: s.Duration, Hop: w.table.at(t.Hops, s.Hop),
+		Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure, Timed: s.Flags.Has(spans.HasStart), Retry: s.Retry(),
+	}}
 }
 
 // linkSiblings takes over which spans retry which.

@@ -5,41 +5,26 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/spans"
 )
 
-// try is an attempt that gave up or is a retry. Times are ns.
+// try is an attempt that gave up or is a retry; its hop is a number of the table.
 type try struct {
-	start, duration int64
-	hop             int32
-	span            int32 // in its trace, -1 in a hop log
-	of              int32 // the try that it retries, -1 where there is none
-	outcome         spans.Outcome
-	cutBy           spans.CutBy
-	failure         spans.Failure
-	timed, retry    bool
-	suspect         bool // completed, for all the log says, but as long as the timeout
-	passedUp        bool // failed, and holds a cut
+	spans.Attempt
+	span int32 // in its trace, -1 in a hop log
+	of   int32 // the try that it retries, -1 where there is none
 }
-
-func (t *try) end() int64 {
-	if t.start > math.MaxInt64-t.duration {
-		return math.MaxInt64
-	}
-	return t.start + t.duration
-}
-
-func (t *try) gaveUp() bool { return t.outcome == spans.Truncated || t.outcome == spans.Failed }
 
 // cut makes an attempt one that was cut.
 func (t *try) cut(by spans.CutBy) {
-	t.outcome, t.cutBy, t.failure, t.suspect = spans.Truncated, by, spans.NotFailed, false
+	t.Outcome, t.CutBy, t.Failure, t.MayBeCut = spans.Truncated, by, spans.NotFailed, false
 }
 
 // compareTries is an order by hop, then start; tries of hop logs that compare
 // equal are the same.
 func compareTries(a, b try) int {
-	if c := cmp.Or(cmp.Compare(a.hop, b.hop), cmp.Compare(a.start, b.start), cmp.Compare(a.duration, b.duration)); c != 0 {
+	if c := cmp.Or(cmp.Compare(a.Hop, b.Hop), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Duration, b.Duration)); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.span, b.span))
@@ -48,15 +33,11 @@ func compareTries(a, b try) int {
 // rank tells apart tries of one hop at one time; a first attempt comes before its
 // retry.
 func (t *try) rank() int {
-	r := int(t.failure)<<8 | int(t.outcome)<<4 | int(t.cutBy)
-	if t.retry {
-		r |= 1 << 16
-	}
-	if t.timed {
-		r |= 1 << 17
-	}
-	if t.suspect {
-		r |= 1 << 18
+	r := int(t.Failure)<<8 | int(t.Outcome)<<4 | int(t.CutBy)
+	for i, on := range [...]bool{t.Retry, t.Timed, t.MayBeCut} {
+		if on {
+			r |= 1 << (16 + i)
+		}
 	}
 	return r
 }
@@ -68,8 +49,8 @@ func (w *Accumulator) linkByHop() {
 	}
 	for lo, hi := 0, 0; lo < len(w.tries); lo = hi {
 		timed := true
-		for hi = lo; hi < len(w.tries) && w.tries[hi].hop == w.tries[lo].hop; hi++ {
-			timed = timed && w.tries[hi].timed
+		for hi = lo; hi < len(w.tries) && w.tries[hi].Hop == w.tries[lo].Hop; hi++ {
+			timed = timed && w.tries[hi].Timed
 		}
 		if timed {
 			w.linkByTime(lo, hi)
@@ -86,20 +67,20 @@ func (w *Accumulator) linkByTime(lo, hi int) {
 	grain := max(w.grain(lo, hi), spans.RetryOverlap)
 	ended := w.ended[:0]
 	for i := lo; i < hi; i++ {
-		if w.tries[i].gaveUp() {
+		if w.tries[i].GaveUp() {
 			ended = append(ended, int32(i))
 		}
 	}
 	w.ended = ended
 	slices.SortFunc(ended, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(w.tries[a].end(), w.tries[b].end()), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(w.tries[a].End(), w.tries[b].End()), cmp.Compare(a, b))
 	})
 	waiting := ended[:0] // never longer than what was taken from ended
 	for i := lo; i < hi; i++ {
-		for len(ended) > 0 && minus(w.tries[ended[0]].end(), w.tries[i].start) <= grain && ended[0] < int32(i) {
+		for len(ended) > 0 && minus(w.tries[ended[0]].End(), w.tries[i].Start) <= grain && ended[0] < int32(i) {
 			waiting, ended = append(waiting, ended[0]), ended[1:]
 		}
-		if last := len(waiting) - 1; last >= 0 && w.tries[i].retry {
+		if last := len(waiting) - 1; last >= 0 && w.tries[i].Retry {
 			w.tries[i].of = waiting[last]
 			waiting = waiting[:last]
 		}
@@ -108,9 +89,9 @@ func (w *Accumulator) linkByTime(lo, hi int) {
 
 // grain is the resolution of the times of some tries, in ns, 0 for fine ones.
 func (w *Accumulator) grain(lo, hi int) int64 {
-	grain := w.tries[lo].ran().Grain()
+	grain := w.tries[lo].Ran().Grain()
 	for i := lo + 1; i < hi; i++ {
-		grain = min(grain, w.tries[i].ran().Grain())
+		grain = min(grain, w.tries[i].Ran().Grain())
 	}
 	return grain
 }
@@ -121,7 +102,7 @@ func (w *Accumulator) grain(lo, hi int) int64 {
 func (w *Accumulator) linkByLength(lo, hi int) {
 	first := int32(-1)
 	for i := lo; i < hi; i++ {
-		if !w.tries[i].retry {
+		if !w.tries[i].Retry {
 			if first >= 0 {
 				return
 			}
@@ -134,7 +115,7 @@ func (w *Accumulator) linkByLength(lo, hi int) {
 	latest := first
 	for _, completed := range [...]bool{false, true} {
 		for i := lo; i < hi; i++ {
-			if t := &w.tries[i]; t.retry && !t.gaveUp() == completed && w.tries[latest].gaveUp() {
+			if t := &w.tries[i]; t.Retry && !t.GaveUp() == completed && w.tries[latest].GaveUp() {
 				t.of, latest = latest, int32(i)
 			}
 		}
@@ -154,9 +135,9 @@ func (w *Accumulator) addCalls() {
 	}
 	for i := range w.tries {
 		switch t := &w.tries[i]; {
-		case t.retry && t.of < 0:
-			w.table.hops[t.hop].unmatched++
-		case !t.retry:
+		case t.Retry && t.of < 0:
+			w.table.hops[t.Hop].unmatched++
+		case !t.Retry:
 			w.addCall(int32(i))
 		}
 	}
@@ -170,35 +151,35 @@ func (w *Accumulator) addCall(first int32) {
 		call = append(call, i)
 	}
 	w.call = call
-	h := w.table.hops[w.tries[first].hop]
+	h := w.table.hops[w.tries[first].Hop]
 	h.mostAttempts = max(h.mostAttempts, uint64(len(call)))
 	last := &w.tries[call[len(call)-1]]
 	if len(call) > 1 {
-		w.addRetried(h, call, last.outcome == spans.Completed)
+		w.addRetried(h, call, last.Outcome == spans.Completed)
 	}
-	if last.gaveUp() {
+	if last.GaveUp() {
 		w.addFailing(h, call)
 	}
 }
 
 // addRetried counts a call that was retried.
 func (w *Accumulator) addRetried(h *hop, call []int32, completed bool) {
-	one := rescued{n: 1}
+	one := Count{Of: 1}
 	if completed {
-		one.completed = 1
+		one.N = 1
 	}
-	if first := &w.tries[call[0]]; first.outcome == spans.Truncated {
+	if first := &w.tries[call[0]]; first.Outcome == spans.Truncated {
 		h.afterCut.add(one)
 	} else {
-		h.afterFailure[first.failure].add(one)
+		h.afterFailure[first.Failure].add(one)
 	}
 	for k := 1; k < len(call); k++ {
 		before, t := &w.tries[call[k-1]], &w.tries[call[k]]
-		if before.failure == spans.ClientError {
+		if before.Failure == spans.ClientError {
 			h.permanent++
 		}
-		if before.timed && t.timed {
-			sample(&h.gaps[min(k, ordinals)-1]).Add(minus(t.start, before.end()))
+		if before.Timed && t.Timed {
+			sample(&h.gaps[min(k, ordinals)-1]).Add(minus(t.Start, before.End()))
 		}
 	}
 }
@@ -208,12 +189,12 @@ func (w *Accumulator) addRetried(h *hop, call []int32, completed bool) {
 func (w *Accumulator) addFailing(h *hop, call []int32) {
 	ran, timed := int64(0), true
 	for _, i := range call {
-		ran += min(w.tries[i].duration, math.MaxInt64-ran)
-		timed = timed && w.tries[i].timed
+		ran = durations.Sum(ran, w.tries[i].Duration)
+		timed = timed && w.tries[i].Timed
 	}
 	lasted := ran
 	if timed {
-		lasted = minus(w.tries[call[len(call)-1]].end(), w.tries[call[0]].start)
+		lasted = minus(w.tries[call[len(call)-1]].End(), w.tries[call[0]].Start)
 	}
 	sampleOf(&h.failing, len(call)).Add(ran)
 	sample(&h.lasted).Add(lasted)

@@ -103,8 +103,8 @@ func (m *minutes) worst() (at int64, retries, requests uint64) {
 func (w *Accumulator) addMoments() {
 	list := w.begun[:0]
 	for i := range w.tries {
-		if t := &w.tries[i]; t.retry && t.timed && t.start >= 0 {
-			list = append(list, t.start/moment)
+		if t := &w.tries[i]; t.Retry && t.Timed && t.Start >= 0 {
+			list = append(list, t.Start/moment)
 		}
 	}
 	slices.Sort(list)

@@ -65,6 +65,8 @@ type Count struct {
 	Of uint64 `json:"of"`
 }
 
+func (c *Count) add(o Count) { c.N, c.Of = c.N+o.N, c.Of+o.Of }
+
 // Near is how many completed attempts used more than NearTimeout of their wall; Of
 // is 0 where no wall is known.
 type Near struct{ Count }

@@ -32,11 +32,11 @@ func (c Case) severity() string {
 func (w *Accumulator) addServed(t *spans.Trace) {
 	for i := range w.tries {
 		first := &w.tries[i]
-		if first.retry || !calls(w.table.hops[first.hop].Kind) {
+		if first.Retry || !calls(w.table.hops[first.Hop].Kind) {
 			continue
 		}
-		h := w.table.hops[first.hop]
-		if first.outcome == spans.Truncated {
+		h := w.table.hops[first.Hop]
+		if first.Outcome == spans.Truncated {
 			w.addFinished(t, h, first)
 		}
 		if w.next[i] >= 0 {
@@ -52,10 +52,10 @@ func (w *Accumulator) addFinished(t *spans.Trace, h *hop, first *try) {
 	if !seen {
 		return
 	}
-	h.finishedOf++
+	h.finished.Of++
 	if well {
-		h.finished++
-		sample(&h.finishedAfter).Add(minus(end, first.end()))
+		h.finished.N++
+		sample(&h.finishedAfter).Add(minus(end, first.End()))
 	}
 }
 
@@ -77,7 +77,7 @@ func served(t *spans.Trace, call int32) (end int64, seen, well bool) {
 
 // addTwice counts the attempts of a retried call whose server came to a good end.
 func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
-	h.twiceOf++
+	h.twice.Retried++
 	ended, seen := 0, 0
 	for i := first; i >= 0; i = w.next[i] {
 		_, has, well := served(t, w.tries[i].span)
@@ -89,7 +89,7 @@ func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
 		}
 	}
 	if seen > 1 {
-		h.twiceSeen++
+		h.twice.Of++
 	}
 	if ended > 1 {
 		w.listTwice(t, h, &w.tries[first], ended)
@@ -97,10 +97,10 @@ func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
 }
 
 func (w *Accumulator) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
-	c := Case{Hop: h.Hop, Start: first.start, Executions: executions, Write: w.writes(h) || w.servedByWrite(t, first.span)}
-	h.twice++
+	c := Case{Hop: h.Hop, Start: first.Start, Executions: executions, Write: w.writes(h) || w.servedByWrite(t, first.span)}
+	h.twice.N++
 	if c.Write {
-		h.twiceWrites++
+		h.twice.Writes++
 	}
 	if len(w.cases) >= w.config.Limit && (len(w.cases) == 0 || w.cases[len(w.cases)-1].Write && !c.Write) {
 		return
@@ -175,10 +175,10 @@ func (w *Accumulator) addLate(t *spans.Trace) {
 	for i := range w.tries {
 		one := &w.tries[i]
 		caller := w.tree.caller[one.span]
-		if !one.retry || !one.timed || caller < 0 || !t.Spans[caller].Flags.Has(spans.HasStart) {
+		if !one.Retry || !one.Timed || caller < 0 || !t.Spans[caller].Flags.Has(spans.HasStart) {
 			continue
 		}
-		h := w.table.hops[one.hop]
-		sampleOf(&h.late, w.table.at(t.Hops, t.Spans[caller].Hop)).Add(minus(one.start, t.Spans[caller].Start))
+		h := w.table.hops[one.Hop]
+		sampleOf(&h.late, w.table.at(t.Hops, t.Spans[caller].Hop)).Add(minus(one.Start, t.Spans[caller].Start))
 	}
 }

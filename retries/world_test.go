@@ -72,7 +72,7 @@ func batchOf(list ...testLine) *spans.Batch {
 // testLog is a hop log whose lines some workers read, and what they saw.
 type testLog struct {
 	testing.TB
-	store   *spans.ChainStore
+	store        *spans.ChainStore
 	accumulators []*Accumulator
 }
 
