@@ -75,16 +75,15 @@ type Hop struct {
 	AnyCut     uint64                `json:"-"`
 }
 
-// Failures says where failures sit.
+// Failures says where failures sit. AnyCut is about all traces with a cut, whether
+// they fail or not.
 type Failures struct {
-	N       uint64                  `json:"n"`
-	ByHop   jsontype.List[HopCount] `json:"by_hop"`
-	Verdict Place                   `json:"verdict"`
-	AnyCut  AnyCut                  `json:"any_cut"`
+	Blame
+	AnyCut Blame `json:"any_cut"`
 }
 
-// AnyCut is about all traces with a cut, whether they fail or not.
-type AnyCut struct {
+// Blame is how many traces went wrong in one way, and at which hops.
+type Blame struct {
 	N       uint64                  `json:"n"`
 	ByHop   jsontype.List[HopCount] `json:"by_hop"`
 	Verdict Place                   `json:"verdict"`
@@ -148,39 +147,45 @@ func (w *Accumulator) basis() Basis {
 
 // failuresOf says where failures sit, by the names of hops.
 func (w *Accumulator) failuresOf(confidence quantile.P) Failures {
-	var f Failures
-	f.N, f.ByHop = w.byName(w.failures)
-	f.Verdict = placeOf(f.N, f.ByHop, confidence)
-	f.AnyCut.N, f.AnyCut.ByHop = w.byName(w.anyCut)
-	f.AnyCut.Verdict = placeOf(f.AnyCut.N, f.AnyCut.ByHop, confidence)
-	return f
+	return Failures{
+		w.blamed(confidence, func(h *hop) uint64 { return h.failures }),
+		w.blamed(confidence, func(h *hop) uint64 { return h.anyCut }),
+	}
 }
 
-func (w *Accumulator) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
+func (a *Accumulator) blamed(confidence quantile.P, count func(*hop) uint64) (b Blame) {
 	names := map[string]uint64{}
-	for hop, count := range counts {
-		names[w.table.hops()[hop].Name] += count
-		n += count
+	for i := range a.hops {
+		n := count(&a.hops[i])
+		names[a.table.hops()[i].Name] += n
+		b.N += n
 	}
-	for name, count := range names {
-		list = append(list, HopCount{name, count})
+	b.ByHop = hopCounts(names, 1)
+	b.Verdict = placeOf(b.N, b.ByHop, confidence)
+	return b
+}
+
+// hopCounts lists counts that are at least so large, the largest first.
+func hopCounts(counts map[string]uint64, least uint64) (list []HopCount) {
+	for name, n := range counts {
+		if n >= least {
+			list = append(list, HopCount{name, n})
+		}
 	}
 	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
-	return n, list
+	return list
 }
 
 // hopsOf lists all hops of the traces and chains, also those without any time.
 func (w *Accumulator) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
 	for i := range w.table.hops() {
+		seen := w.hop(int32(i))
 		h := Hop{
 			Hop: w.table.hops()[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
-			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
+			LowerBound: s.cut[i], LargestIn: s.largest[i], Exemplars: seen.exemplars.inTail(s.from), Failures: seen.failures, AnyCut: seen.anyCut,
 		}
 		h.Excess = h.TailMean - h.BodyMean
-		if i < len(w.best) {
-			h.Exemplars = w.best[i].inTail(s.from)
-		}
 		if s.gaps || !h.Gap {
 			list = append(list, h)
 			s.listed = append(s.listed, int32(i))

@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,14 +15,6 @@ type hopPair struct{ outer, inner int32 }
 // mostPairs is how many pairs one warning names.
 const mostPairs = 3
 
-// noteUnsure counts attempts that lie in another one although the times do not
-// tell which of the two called the other.
-func (w *Accumulator) noteUnsure(outer, inner *spans.Attempt) {
-	if unsure(outer, inner) {
-		w.unsure[hopPair{w.hopOf(outer), w.hopOf(inner)}]++
-	}
-}
-
 // unsure reports whether neither of two attempts holds the other, or each does:
 // they start and end together, or the inner one starts hardly later and yet
 // outlasts the outer one, which did not give up.
@@ -32,12 +23,6 @@ func unsure(outer, inner *spans.Attempt) bool {
 		return true
 	}
 	return !outer.GaveUp() && outer.End() < inner.End() && !wellBefore(outer.Start, inner.Start)
-}
-
-func (w *Accumulator) mergeUnsure(o *Accumulator, hops []int32) {
-	for pair, n := range o.unsure {
-		w.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
-	}
 }
 
 // unsurePairs lists the pairs that are unsure in at least one of a hundred chains,
@@ -49,14 +34,7 @@ func (w *Accumulator) unsurePairs() []HopCount {
 		slices.Sort(names)
 		counts[strings.Join(names, " and ")] += n
 	}
-	var list []HopCount
-	for names, n := range counts {
-		if n >= max(1, w.counts.measured[containment]/100) {
-			list = append(list, HopCount{names, n})
-		}
-	}
-	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
-	return list
+	return hopCounts(counts, max(1, w.counts.measured[containment]/100))
 }
 
 // unsureNesting names the pairs of which it is not known who called whom.
