@@ -52,12 +52,53 @@ func (t *top) p99() int64 {
 	return largest(t.list, t.most)
 }
 
+// mostRounds is after how many rounds the rest of a list is sorted: by chance no
+// list takes so many.
+const mostRounds = 64
+
 // largest moves the k largest of a list to its front and returns the smallest of
 // them.
 func largest(list []int64, k int) int64 {
-	slices.SortFunc(list, func(a, b int64) int { return cmp.Compare(b, a) })
+	lo, hi := 0, len(list)-1
+	for range mostRounds {
+		if lo >= hi {
+			break
+		}
+		a, b := partition(list, lo, hi)
+		switch {
+		case k-1 <= b:
+			hi = b
+		case k-1 >= a:
+			lo = a
+		default:
+			return list[k-1]
+		}
+	}
+	slices.SortFunc(list[lo:hi+1], func(a, b int64) int { return cmp.Compare(b, a) })
 	return list[k-1]
 }
+
+// partition moves the long times of a part of a list before the short ones:
+// those up to b are no shorter than those from a on, and all between them equal.
+func partition(list []int64, lo, hi int) (a, b int) {
+	pivot := median(list[lo], list[(lo+hi)/2], list[hi])
+	a, b = lo, hi
+	for a <= b {
+		for list[a] > pivot {
+			a++
+		}
+		for list[b] < pivot {
+			b--
+		}
+		if a <= b {
+			list[a], list[b] = list[b], list[a]
+			a, b = a+1, b-1
+		}
+	}
+	return a, b
+}
+
+func median(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
 
 func sumOfP99(tops []top) int64 {
 	total := int64(0)
