@@ -49,7 +49,7 @@ const success = 0
 
 func (o Outcome) index() int { return slices.Index(Outcomes[:], o) }
 
-// Accumulator collects what traces and chains tell. Not safe for concurrent use: each
+// Accumulator collects what traces and chains show. Not safe for concurrent use: each
 // worker has its own.
 type Accumulator struct {
 	table  table
@@ -108,33 +108,33 @@ func NewAccumulator() *Accumulator {
 
 // AddBatch counts the lines of a batch of a hop log with the columns Traces, and
 // Instances where those are wanted; their chains come by AddChain. There is no error.
-func (w *Accumulator) AddBatch(b *spans.Batch) error {
-	w.table.use(nil, b.Instances)
-	w.counts.lines += uint64(b.Len())
-	w.counts.loneLines += uint64(b.WithoutTrace())
+func (a *Accumulator) AddBatch(b *spans.Batch) error {
+	a.table.use(nil, b.Instances)
+	a.counts.lines += uint64(b.Len())
+	a.counts.loneLines += uint64(b.WithoutTrace())
 	return nil
 }
 
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Accumulator) AddTrace(t *spans.Trace) {
+func (a *Accumulator) AddTrace(t *spans.Trace) {
 	if len(t.Spans) > 0 && t.OfLog() {
-		w.AddChain(t.Chain())
+		a.AddChain(t.Chain())
 		return
 	}
-	w.table.use(t.Hosts, t.Instances)
-	w.takeSpans(t)
-	w.observeTrace(t)
+	a.table.use(t.Hosts, t.Instances)
+	a.takeSpans(t)
+	a.observeTrace(t)
 	root := rootOf(t)
-	fails := w.judgeTrace(t, root)
+	fails := a.judgeTrace(t, root)
 	if root < 0 {
-		w.counts.rootless++
+		a.counts.rootless++
 		return
 	}
-	w.compareWithParents(t)
-	w.path.reset()
-	w.path.walk(root)
-	w.count(t.ID.Group(), t.Name, fails, criticalPath)
+	a.compareWithParents(t)
+	a.path.reset()
+	a.path.walk(root)
+	a.count(t.ID.Group(), t.Name, fails, criticalPath)
 }
 
 // rootOf returns the root that lasted longest, of those the first: -1 if none
@@ -193,56 +193,56 @@ func (a *Accumulator) compareWithParents(t *spans.Trace) {
 func wellBefore(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
 // count enters the path just walked.
-func (w *Accumulator) count(group uint16, name func() string, fails bool, basis int) {
-	total := w.keep(group, fails)
-	if w.totals = append(w.totals, total); len(w.totals) == mostTotals {
-		w.flush()
+func (a *Accumulator) count(group uint16, name func() string, fails bool, basis int) {
+	total := a.keep(group, fails)
+	if a.totals = append(a.totals, total); len(a.totals) == mostTotals {
+		a.flush()
 	}
-	w.counts.measured[basis]++
-	if hop := w.largest(); hop >= 0 {
-		w.hop(hop).exemplars.consider(total, fails, name)
+	a.counts.measured[basis]++
+	if hop := a.largest(); hop >= 0 {
+		a.hop(hop).exemplars.consider(total, fails, name)
 	}
 }
 
 // mostTotals are entered at a time: many at once cost less.
 const mostTotals = 256
 
-func (w *Accumulator) flush() {
-	w.total.AddAll(w.totals)
-	w.totals = w.totals[:0]
+func (a *Accumulator) flush() {
+	a.total.AddAll(a.totals)
+	a.totals = a.totals[:0]
 }
 
 // largest returns the hop that has most of the path just walked, of equal ones
 // the first by name; -1 for a trace that took no time.
-func (w *Accumulator) largest() int32 {
-	p := &w.path
+func (a *Accumulator) largest() int32 {
+	p := &a.path
 	if len(p.used) == 1 && p.ns[p.used[0]] > 0 {
-		return w.table.parts[p.used[0]].hop
+		return a.table.parts[p.used[0]].hop
 	}
-	w.times.clear()
+	a.times.clear()
 	for _, i := range p.used {
-		w.times.add(w.table.parts[i].hop, p.ns[i])
+		a.times.add(a.table.parts[i].hop, p.ns[i])
 	}
-	return w.times.largest(w.table.compareHops)
+	return a.times.largest(a.table.compareHops)
 }
 
-// Merge moves what o collected into w.
-func (w *Accumulator) Merge(o *Accumulator) {
+// Merge moves what o collected into a.
+func (a *Accumulator) Merge(o *Accumulator) {
 	o.flush()
-	hops, parts := w.table.merge(&o.table)
+	hops, parts := a.table.merge(&o.table)
 	for _, b := range o.blocks {
-		w.blocks = append(w.blocks, b.renumbered(parts))
+		a.blocks = append(a.blocks, b.renumbered(parts))
 	}
-	w.total.Merge(&o.total)
-	w.counts.add(&o.counts)
+	a.total.Merge(&o.total)
+	a.counts.add(&o.counts)
 	for i := range o.hops {
-		w.hop(hops[i]).merge(&o.hops[i])
+		a.hop(hops[i]).merge(&o.hops[i])
 	}
 	for key, p := range o.kinds {
-		w.addPeriod(hopKind{hops[key.hop], key.kind}, p)
+		a.addPeriod(hopKind{hops[key.hop], key.kind}, p)
 	}
 	for pair, n := range o.unsure {
-		w.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
+		a.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
 	}
 }
 

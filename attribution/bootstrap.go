@@ -216,9 +216,9 @@ func (s *split) filler(w *Accumulator, tail, body *draws, row []int32) func(*tra
 	}
 }
 
-func (w *Accumulator) fill(s *draws, t *traceRecord, row []int32) {
+func (a *Accumulator) fill(s *draws, t *traceRecord, row []int32) {
 	for _, e := range t.entries {
-		if k := row[w.table.parts[e.part].hop]; k > 0 {
+		if k := row[a.table.parts[e.part].hop]; k > 0 {
 			s.add(t, k-1, e.ns)
 		}
 	}

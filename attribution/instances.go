@@ -9,7 +9,7 @@ import (
 
 // Names of one kind are held against each other: a server that answered under the
 // name of its host and one that did not under its address would look like two. So
-// the instances of a hop are told by the kind of name that most traces have.
+// the instances of a hop are named by the kind of name that most traces have.
 type naming uint8
 
 // The kinds of names, of as many traces the first: the host of the process that did
@@ -46,29 +46,29 @@ func (c *sides) add(t *traceRecord, name int32, s *split) {
 }
 
 // instancesOf says on which instances the owner's time was, in tail and body.
-func (w *Accumulator) instancesOf(r *Result, s *split) {
-	if r.Owner == nil || len(w.table.names) == 1 || w.table.crowded() {
+func (a *Accumulator) instancesOf(r *Result, s *split) {
+	if r.Owner == nil || len(a.table.names) == 1 || a.table.crowded() {
 		return
 	}
-	all := w.sidesOf(w.table.index.Number(*r.Owner), s)
+	all := a.sidesOf(a.table.index.Number(*r.Owner), s)
 	best := &all[0]
 	for i := range all {
 		if all[i].traces() > best.traces() {
 			best = &all[i]
 		}
 	}
-	r.listInstances(best, w.table.names)
+	r.listInstances(best, a.table.names)
 }
 
 // sidesOf counts the traces by the instances of a hop, for each kind of name.
-func (w *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
+func (a *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
 	for n := range all {
 		all[n] = sides{map[int32]uint64{}, map[int32]uint64{}}
 	}
 	var times times
-	w.each(func(t *traceRecord) {
+	a.each(func(t *traceRecord) {
 		for n := range namings {
-			if name := w.table.longest(&times, t, hop, n); name > 0 {
+			if name := a.table.longest(&times, t, hop, n); name > 0 {
 				all[n].add(t, name, s)
 			}
 		}

@@ -37,14 +37,14 @@ func (a *Accumulator) addPeriod(key hopKind, p period) {
 type queue struct{ together, overlapped uint64 }
 
 // observeTrace notes how attempts gave up, and which calls ran side by side.
-func (w *Accumulator) observeTrace(t *spans.Trace) {
+func (a *Accumulator) observeTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if s.GaveUp() && s.Flags.Has(spans.HasStart) {
-			w.noteEnd(w.path.nodes[i].hop, s.Outcome, s.CutBy, s.Failure, s.Start)
+			a.noteEnd(a.path.nodes[i].hop, s.Outcome, s.CutBy, s.Failure, s.Start)
 		}
 		if children := t.Children(int32(i)); len(children) > 1 {
-			w.hop(w.path.nodes[i].hop).queue.look(t, children)
+			a.hop(a.path.nodes[i].hop).queue.look(t, children)
 		}
 	}
 }
@@ -106,38 +106,38 @@ func calleeOf(t *spans.Trace, call int32) int32 {
 }
 
 // observations are what the traces show besides who owns the tail.
-func (w *Accumulator) observations() []note.Warning {
-	return append(w.oneConnection(), w.changedKinds()...)
+func (a *Accumulator) observations() []note.Warning {
+	return append(a.oneConnection(), a.changedKinds()...)
 }
 
 // oneConnection names the hops whose parallel calls are served one by one.
-func (w *Accumulator) oneConnection() []note.Warning {
+func (a *Accumulator) oneConnection() []note.Warning {
 	var list []note.Warning
-	for _, hop := range w.table.index.Sorted() {
-		q := w.hop(hop).queue
+	for _, hop := range a.table.index.Sorted() {
+		q := a.hop(hop).queue
 		if q.together < leastTogether || q.overlapped > 0 {
 			continue
 		}
 		list = append(list, note.Warning{Code: "one_connection", Text: fmt.Sprintf(
 			"%s made calls that started together %d times, and never did their callees run together: one connection, or a pool of one",
-			w.table.hops()[hop].String(), q.together)})
+			a.table.hops()[hop].String(), q.together)})
 	}
 	return list
 }
 
 // changedKinds names the hops whose failures were of one kind first and of
 // another later.
-func (w *Accumulator) changedKinds() []note.Warning {
+func (a *Accumulator) changedKinds() []note.Warning {
 	phases := map[int32][]phase{}
-	for key, p := range w.kinds {
+	for key, p := range a.kinds {
 		if p.n >= leastOfKind {
 			phases[key.hop] = append(phases[key.hop], phase{key.kind, p})
 		}
 	}
 	var list []note.Warning
-	for _, hop := range w.table.index.Sorted() {
+	for _, hop := range a.table.index.Sorted() {
 		if text := changes(phases[hop]); text != "" {
-			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + w.table.hops()[hop].String() + " change kind: " + text})
+			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + a.table.hops()[hop].String() + " change kind: " + text})
 		}
 	}
 	return list

@@ -53,14 +53,14 @@ const (
 
 // keep writes the times of the path just walked as a record, and returns their
 // sum.
-func (w *Accumulator) keep(group uint16, fails bool) int64 {
-	p := &w.path
+func (a *Accumulator) keep(group uint16, fails bool) int64 {
+	p := &a.path
 	head := p.head()
 	if fails {
 		head |= headFails
 	}
 	total := int64(0)
-	r := append(binary.LittleEndian.AppendUint16(w.encoded[:0], group), head)
+	r := append(binary.LittleEndian.AppendUint16(a.encoded[:0], group), head)
 	r = records.Append(r, uint64(len(p.used)))
 	for _, i := range p.used {
 		key, ns := uint64(i)<<1, p.ns[i]
@@ -73,8 +73,8 @@ func (w *Accumulator) keep(group uint16, fails bool) int64 {
 		}
 		r = records.Append(records.Append(r, key), uint64(ns))
 	}
-	w.encoded = r
-	w.blocks[0].Append(r)
+	a.encoded = r
+	a.blocks[0].Append(r)
 	return total
 }
 
@@ -89,14 +89,14 @@ func (p *path) head() byte {
 }
 
 // each calls visit with every record; what it gets is good until it returns.
-func (w *Accumulator) each(visit func(*traceRecord)) {
-	w.sideBySide(1, func(int) func(*traceRecord) { return visit })
+func (a *Accumulator) each(visit func(*traceRecord)) {
+	a.sideBySide(1, func(int) func(*traceRecord) { return visit })
 }
 
 // sideBySide is each on n goroutines, which take one block after the other;
 // visitor makes what each of them calls.
-func (w *Accumulator) sideBySide(n int, visitor func(i int) func(*traceRecord)) {
-	blocks := w.written()
+func (a *Accumulator) sideBySide(n int, visitor func(i int) func(*traceRecord)) {
+	blocks := a.written()
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for i := range n {
@@ -118,8 +118,8 @@ type written struct {
 }
 
 // written lists all blocks.
-func (w *Accumulator) written() (list []written) {
-	for _, b := range w.blocks {
+func (a *Accumulator) written() (list []written) {
+	for _, b := range a.blocks {
 		for _, block := range b.Blocks {
 			list = append(list, written{block, b.parts})
 		}
@@ -128,7 +128,7 @@ func (w *Accumulator) written() (list []written) {
 }
 
 // readers is how many goroutines are worth while, of at most jobs.
-func (w *Accumulator) readers(jobs int) int { return max(1, min(jobs, len(w.written()))) }
+func (a *Accumulator) readers(jobs int) int { return max(1, min(jobs, len(a.written()))) }
 
 func (t *traceRecord) visitAll(b written, visit func(*traceRecord)) {
 	for rest := b.block; len(rest) > 0; {

@@ -18,8 +18,8 @@ type Query struct {
 	// Confidence is that of the interval of a share, two-sided, and of the
 	// limits of counts, one-sided.
 	Confidence quantile.P
-	// Biased tells that the traces were chosen by how they went: then only
-	// failures are counted. Weighted tells that they stand for different numbers
+	// Biased says that the traces were chosen by how they went: then only
+	// failures are counted. Weighted says that they stand for different numbers
 	// of others, which is not taken into account.
 	Biased, Weighted bool
 	Jobs             int // goroutines to use; the result is the same for any number
@@ -112,44 +112,44 @@ type OutcomeCount struct {
 }
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
-func (w *Accumulator) Result(q Query) Result {
-	w.flush()
-	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
+func (a *Accumulator) Result(q Query) Result {
+	a.flush()
+	r := Result{Basis: a.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: a.observations(), Warnings: a.warnings(q)}
 	for i, o := range Outcomes {
-		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})
+		r.Outcomes = append(r.Outcomes, OutcomeCount{o, a.counts.outcomes[i]})
 	}
-	r.Failures = w.failuresOf(q.Confidence)
+	r.Failures = a.failuresOf(q.Confidence)
 	if q.Biased {
 		r.Verdict = "no owner: the traces were chosen by how they went, so their tail is not the tail"
 		return r
 	}
-	s := w.split(q, &r)
-	r.Hops = w.hopsOf(s, q)
+	s := a.split(q, &r)
+	r.Hops = a.hopsOf(s, q)
 	r.decide()
 	r.warnOfHops()
-	w.instancesOf(&r, s)
+	a.instancesOf(&r, s)
 	return r
 }
 
 // basis is that of most traces, of as many the first.
-func (w *Accumulator) basis() Basis {
+func (a *Accumulator) basis() Basis {
 	best := 0
-	for i, n := range w.counts.measured {
-		if n > w.counts.measured[best] {
+	for i, n := range a.counts.measured {
+		if n > a.counts.measured[best] {
 			best = i
 		}
 	}
-	if w.counts.measured[best] == 0 {
+	if a.counts.measured[best] == 0 {
 		return ""
 	}
 	return bases[best]
 }
 
 // failuresOf says where failures sit, by the names of hops.
-func (w *Accumulator) failuresOf(confidence quantile.P) Failures {
+func (a *Accumulator) failuresOf(confidence quantile.P) Failures {
 	return Failures{
-		w.blamed(confidence, func(h *hop) uint64 { return h.failures }),
-		w.blamed(confidence, func(h *hop) uint64 { return h.anyCut }),
+		a.blamed(confidence, func(h *hop) uint64 { return h.failures }),
+		a.blamed(confidence, func(h *hop) uint64 { return h.anyCut }),
 	}
 }
 

@@ -80,16 +80,16 @@ var (
 
 // split goes through all traces once: it adds up the times of each side, and
 // takes the p99 of each hop.
-func (w *Accumulator) split(q Query, r *Result) *split {
-	r.EndToEnd = quantile.Summarize(quantile.Union{&w.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
+func (a *Accumulator) split(q Query, r *Result) *split {
+	r.EndToEnd = quantile.Summarize(quantile.Union{&a.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
 	var from, to int64
 	if v := r.EndToEnd.Quantiles; v != nil {
 		from, to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
 		r.EndToEnd.Asked = q.Quantiles
 	}
-	parts := make([]*split, w.readers(q.Jobs))
-	w.sideBySide(len(parts), func(i int) func(*traceRecord) {
-		parts[i] = newSplit(&w.table, r.EndToEnd.N, from, to)
+	parts := make([]*split, a.readers(q.Jobs))
+	a.sideBySide(len(parts), func(i int) func(*traceRecord) {
+		parts[i] = newSplit(&a.table, r.EndToEnd.N, from, to)
 		return parts[i].visit
 	})
 	s := parts[0]

@@ -27,19 +27,19 @@ func unsure(outer, inner *spans.Attempt) bool {
 
 // unsurePairs lists the pairs that are unsure in at least one of a hundred chains,
 // by names, whichever was taken for the caller; the most first.
-func (w *Accumulator) unsurePairs() []HopCount {
+func (a *Accumulator) unsurePairs() []HopCount {
 	counts := map[string]uint64{}
-	for pair, n := range w.unsure {
-		names := []string{w.table.hops()[pair.outer].String(), w.table.hops()[pair.inner].String()}
+	for pair, n := range a.unsure {
+		names := []string{a.table.hops()[pair.outer].String(), a.table.hops()[pair.inner].String()}
 		slices.Sort(names)
 		counts[strings.Join(names, " and ")] += n
 	}
-	return hopCounts(counts, max(1, w.counts.measured[containment]/100))
+	return hopCounts(counts, max(1, a.counts.measured[containment]/100))
 }
 
 // unsureNesting names the pairs of which it is not known who called whom.
-func (w *Accumulator) unsureNesting() []note.Warning {
-	pairs := w.unsurePairs()
+func (a *Accumulator) unsureNesting() []note.Warning {
+	pairs := a.unsurePairs()
 	if len(pairs) == 0 {
 		return nil
 	}

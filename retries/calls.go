@@ -43,19 +43,19 @@ func (t *try) rank() int {
 }
 
 // linkByHop finds for each retry of a chain what it retries. The tries are sorted.
-func (w *Accumulator) linkByHop() {
-	for i := range w.tries {
-		w.tries[i].of = -1
+func (a *Accumulator) linkByHop() {
+	for i := range a.tries {
+		a.tries[i].of = -1
 	}
-	for lo, hi := 0, 0; lo < len(w.tries); lo = hi {
+	for lo, hi := 0, 0; lo < len(a.tries); lo = hi {
 		timed := true
-		for hi = lo; hi < len(w.tries) && w.tries[hi].Hop == w.tries[lo].Hop; hi++ {
-			timed = timed && w.tries[hi].Timed
+		for hi = lo; hi < len(a.tries) && a.tries[hi].Hop == a.tries[lo].Hop; hi++ {
+			timed = timed && a.tries[hi].Timed
 		}
 		if timed {
-			w.linkByTime(lo, hi)
+			a.linkByTime(lo, hi)
 		} else {
-			w.linkByLength(lo, hi)
+			a.linkByLength(lo, hi)
 		}
 	}
 }
@@ -88,10 +88,10 @@ func (w *Accumulator) linkByTime(lo, hi int) {
 }
 
 // grain is the resolution of the times of some tries, in ns, 0 for fine ones.
-func (w *Accumulator) grain(lo, hi int) int64 {
-	grain := w.tries[lo].Ran().Grain()
+func (a *Accumulator) grain(lo, hi int) int64 {
+	grain := a.tries[lo].Ran().Grain()
 	for i := lo + 1; i < hi; i++ {
-		grain = min(grain, w.tries[i].Ran().Grain())
+		grain = min(grain, a.tries[i].Ran().Grain())
 	}
 	return grain
 }
@@ -99,10 +99,10 @@ func (w *Accumulator) grain(lo, hi int) int64 {
 // linkByLength is for attempts without times: a hop with one first attempt that
 // gave up has one call in the chain. Its retries that gave up come before the one
 // that completed; how they follow each other makes no difference to any figure.
-func (w *Accumulator) linkByLength(lo, hi int) {
+func (a *Accumulator) linkByLength(lo, hi int) {
 	first := int32(-1)
 	for i := lo; i < hi; i++ {
-		if !w.tries[i].Retry {
+		if !a.tries[i].Retry {
 			if first >= 0 {
 				return
 			}
@@ -115,7 +115,7 @@ func (w *Accumulator) linkByLength(lo, hi int) {
 	latest := first
 	for _, completed := range [...]bool{false, true} {
 		for i := lo; i < hi; i++ {
-			if t := &w.tries[i]; t.Retry && !t.GaveUp() == completed && w.tries[latest].GaveUp() {
+			if t := &a.tries[i]; t.Retry && !t.GaveUp() == completed && a.tries[latest].GaveUp() {
 				t.of, latest = latest, int32(i)
 			}
 		}
@@ -123,58 +123,58 @@ func (w *Accumulator) linkByLength(lo, hi int) {
 }
 
 // addCalls looks at the calls among the tries, whose ties are known.
-func (w *Accumulator) addCalls() {
-	w.next = append(w.next[:0], make([]int32, len(w.tries))...)
-	for i := range w.tries {
-		w.next[i] = -1
+func (a *Accumulator) addCalls() {
+	a.next = append(a.next[:0], make([]int32, len(a.tries))...)
+	for i := range a.tries {
+		a.next[i] = -1
 	}
-	for i := range w.tries {
-		if of := w.tries[i].of; of >= 0 {
-			w.next[of] = int32(i)
+	for i := range a.tries {
+		if of := a.tries[i].of; of >= 0 {
+			a.next[of] = int32(i)
 		}
 	}
-	for i := range w.tries {
-		switch t := &w.tries[i]; {
+	for i := range a.tries {
+		switch t := &a.tries[i]; {
 		case t.Retry && t.of < 0:
-			w.table.hops[t.Hop].unmatched++
+			a.table.hops[t.Hop].unmatched++
 		case !t.Retry:
-			w.addCall(int32(i))
+			a.addCall(int32(i))
 		}
 	}
-	w.addMoments()
+	a.addMoments()
 }
 
 // addCall follows a call from its first attempt, which gave up, to the last.
-func (w *Accumulator) addCall(first int32) {
-	call := w.call[:0]
-	for i := first; i >= 0; i = w.next[i] {
+func (a *Accumulator) addCall(first int32) {
+	call := a.call[:0]
+	for i := first; i >= 0; i = a.next[i] {
 		call = append(call, i)
 	}
-	w.call = call
-	h := w.table.hops[w.tries[first].Hop]
+	a.call = call
+	h := a.table.hops[a.tries[first].Hop]
 	h.mostAttempts = max(h.mostAttempts, uint64(len(call)))
-	last := &w.tries[call[len(call)-1]]
+	last := &a.tries[call[len(call)-1]]
 	if len(call) > 1 {
-		w.addRetried(h, call, last.Outcome == spans.Completed)
+		a.addRetried(h, call, last.Outcome == spans.Completed)
 	}
 	if last.GaveUp() {
-		w.addFailing(h, call)
+		a.addFailing(h, call)
 	}
 }
 
 // addRetried counts a call that was retried.
-func (w *Accumulator) addRetried(h *hop, call []int32, completed bool) {
+func (a *Accumulator) addRetried(h *hop, call []int32, completed bool) {
 	one := Count{Of: 1}
 	if completed {
 		one.N = 1
 	}
-	if first := &w.tries[call[0]]; first.Outcome == spans.Truncated {
+	if first := &a.tries[call[0]]; first.Outcome == spans.Truncated {
 		h.afterCut.add(one)
 	} else {
 		h.afterFailure[first.Failure].add(one)
 	}
 	for k := 1; k < len(call); k++ {
-		before, t := &w.tries[call[k-1]], &w.tries[call[k]]
+		before, t := &a.tries[call[k-1]], &a.tries[call[k]]
 		if before.Failure == spans.ClientError {
 			h.permanent++
 		}
@@ -186,15 +186,15 @@ func (w *Accumulator) addRetried(h *hop, call []int32, completed bool) {
 
 // addFailing keeps how long a call lasted that no attempt completed, and how much
 // of it its attempts ran.
-func (w *Accumulator) addFailing(h *hop, call []int32) {
+func (a *Accumulator) addFailing(h *hop, call []int32) {
 	ran, timed := int64(0), true
 	for _, i := range call {
-		ran = durations.Sum(ran, w.tries[i].Duration)
-		timed = timed && w.tries[i].Timed
+		ran = durations.Sum(ran, a.tries[i].Duration)
+		timed = timed && a.tries[i].Timed
 	}
 	lasted := ran
 	if timed {
-		lasted = minus(w.tries[call[len(call)-1]].End(), w.tries[call[0]].Start)
+		lasted = minus(a.tries[call[len(call)-1]].End(), a.tries[call[0]].Start)
 	}
 	sampleOf(&h.failing, len(call)).Add(ran)
 	sample(&h.lasted).Add(lasted)

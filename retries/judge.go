@@ -9,18 +9,18 @@ import "github.com/tailscope/tailscope/spans"
 // judge decides the attempts of a chain: a failure that holds a cut of another hop
 // was cut from below, one of no kind at its timeout by that, and so was an attempt
 // as long as its timeout in a log without marks.
-func (w *Accumulator) judge() {
-	for i := range w.tries {
-		t, was := &w.tries[i], w.tries[i].Attempt
+func (a *Accumulator) judge() {
+	for i := range a.tries {
+		t, was := &a.tries[i], a.tries[i].Attempt
 		switch {
 		case t.PassedUp():
 			t.cut(spans.Below)
 		case t.MayBeCut:
 			t.cut(spans.Own)
-		case !w.cutAtWall(t):
+		case !a.cutAtWall(t):
 			continue
 		}
-		w.table.hops[t.Hop].recount(&was)
+		a.table.hops[t.Hop].recount(&was)
 	}
 }
 

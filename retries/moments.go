@@ -100,20 +100,20 @@ func (m *minutes) worst() (at int64, retries, requests uint64) {
 }
 
 // addMoments notes when the retries of a trace or chain began, once a moment.
-func (w *Accumulator) addMoments() {
-	list := w.begun[:0]
-	for i := range w.tries {
-		if t := &w.tries[i]; t.Retry && t.Timed && t.Start >= 0 {
+func (a *Accumulator) addMoments() {
+	list := a.begun[:0]
+	for i := range a.tries {
+		if t := &a.tries[i]; t.Retry && t.Timed && t.Start >= 0 {
 			list = append(list, t.Start/moment)
 		}
 	}
 	slices.Sort(list)
-	w.begun = list
+	a.begun = list
 	list = slices.Compact(list)
 	for i, at := range list {
-		w.moments.Add(at * unit)
+		a.moments.Add(at * unit)
 		if i+1 < len(list) && list[i+1] == at+1 {
-			w.twice.Add(at * unit)
+			a.twice.Add(at * unit)
 		}
 	}
 }
@@ -132,13 +132,13 @@ type counted struct {
 
 // inStep returns the moments at which retries of many traces began together: in
 // ten milliseconds more than half of those of the second around them.
-func (w *Accumulator) inStep() []InStep {
+func (a *Accumulator) inStep() []InStep {
 	var list []counted
-	for v, n := range w.moments.All() {
+	for v, n := range a.moments.All() {
 		list = append(list, counted{v / unit, n})
 	}
 	twice := map[int64]uint64{} // traces in a moment and the next
-	for v, n := range w.twice.All() {
+	for v, n := range a.twice.All() {
 		twice[v/unit] = n
 	}
 	var found []InStep
