@@ -23,14 +23,8 @@ type table struct {
 	partIndex map[part]int32
 	nameIndex map[string]int32
 
-	recent           []recent // by hop
+	recent           []int32 // by hop: the part as which it was last seen, + 1
 	hosts, instances theirNames
-}
-
-// recent is the part as which a hop was last seen.
-type recent struct {
-	part  int32 // one more than the index
-	place place // of part
 }
 
 func newTable() table {
@@ -68,13 +62,13 @@ func (t *table) hopAt(hops []spans.Hop, i int32) int32 { return t.index.Translat
 // partAt returns the part of a hop at a place.
 func (t *table) partAt(hop int32, at place) int32 {
 	for int(hop) >= len(t.recent) {
-		t.recent = append(t.recent, recent{})
+		t.recent = append(t.recent, 0)
 	}
 	k := &t.recent[hop]
-	if k.part == 0 || k.place != at {
-		k.place, k.part = at, t.part(hop, at)+1
+	if *k == 0 || t.parts[*k-1].place != at {
+		*k = t.part(hop, at) + 1
 	}
-	return k.part - 1
+	return *k - 1
 }
 
 // merge returns where the hops and the parts of another table stand in this one.
@@ -116,13 +110,13 @@ type theirNames struct {
 // follow translates a list, of which the names are known that it had when it was
 // last seen.
 func (n *theirNames) follow(t *table, names []string) {
-	if len(names) == 0 || n.first != &names[0] {
-		n.first, n.list = nil, n.list[:0]
+	var first *string
+	if len(names) > 0 {
+		first = &names[0]
 	}
-	if len(names) == 0 {
-		return
+	if n.first != first {
+		n.first, n.list = first, n.list[:0]
 	}
-	n.first = &names[0]
 	for len(n.list) < len(names) {
 		n.list = append(n.list, t.name(names[len(n.list)]))
 	}

@@ -24,8 +24,7 @@ type room struct {
 	tally    []tally // by hop
 	called   []int32 // hops in tally
 	running  []int32
-	pairs    []pair
-	known    map[pair]struct{} // those in pairs, once they are many
+	pairs    map[pair]struct{}
 }
 
 // tally counts the calls of one hop under one caller.
@@ -175,10 +174,7 @@ func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 		}
 		return
 	}
-	for len(r.tally) < w.hops.Len() {
-		r.tally = append(r.tally, tally{})
-	}
-	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
+	r.begin(w.hops.Len())
 	for ; i >= 0; i = r.children.next[i] {
 		if a := &as[i]; a.call && a.first == i {
 			w.countOne(as, i)
@@ -191,10 +187,21 @@ func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 		n.edge(hop).call(r.tally[hop].inRow)
 		r.tally[hop] = tally{}
 	}
-	for _, p := range r.pairs {
+	for p := range r.pairs {
 		n.sideBySide(p, 1)
 	}
-	r.known = nil
+}
+
+// begin makes room for the calls of one caller.
+func (r *room) begin(hops int) {
+	for len(r.tally) < hops {
+		r.tally = append(r.tally, tally{})
+	}
+	r.called, r.running = r.called[:0], r.running[:0]
+	if r.pairs == nil || len(r.pairs) > few { // to clear a large map takes long
+		r.pairs = map[pair]struct{}{}
+	}
+	clear(r.pairs)
 }
 
 // countOne enters a call after those that started before it. As many as fit into
@@ -226,35 +233,13 @@ func (a *Accumulator) noteRunning(as []attempt, i int32) {
 		}
 		kept = append(kept, k)
 		if as[k].Hop != as[i].Hop {
-			r.note(pairOf(as[k].Hop, as[i].Hop))
+			r.pairs[pairOf(as[k].Hop, as[i].Hop)] = struct{}{}
 		}
 	}
 	if len(kept) < mostRunning {
 		kept = append(kept, i)
 	}
 	r.running = kept
-}
-
-func (r *room) note(p pair) {
-	if !r.noted(p) {
-		r.pairs = append(r.pairs, p)
-	}
-}
-
-// noted reports whether a pair is known; of many it makes it known.
-func (r *room) noted(p pair) bool {
-	if len(r.pairs) <= few {
-		return slices.Contains(r.pairs, p)
-	}
-	if len(r.known) == 0 {
-		r.known = make(map[pair]struct{}, len(r.pairs))
-		for _, one := range r.pairs {
-			r.known[one] = struct{}{}
-		}
-	}
-	_, seen := r.known[p]
-	r.known[p] = struct{}{}
-	return seen
 }
 
 // lookUntimed counts a chain without times, as calls in a row: each that completed
@@ -264,10 +249,7 @@ func (a *Accumulator) lookUntimed(as []attempt) {
 	a.untimed++
 	a.nodes[request].entries++
 	r := &a.room
-	for len(r.tally) < a.hops.Len() {
-		r.tally = append(r.tally, tally{})
-	}
-	r.called = r.called[:0]
+	r.begin(a.hops.Len())
 	for i := range as {
 		t := &r.tally[as[i].Hop]
 		if t.until == 0 {

@@ -124,18 +124,12 @@ type InStep struct {
 	At     int64  // ns since the Unix epoch
 }
 
-// counted is how many traces had a retry begin in a moment.
-type counted struct {
-	at int64
-	n  uint64
-}
-
 // inStep returns the moments at which retries of many traces began together: in
 // ten milliseconds more than half of those of the second around them.
 func (a *Accumulator) inStep() []InStep {
-	var list []counted
+	var list []InStep // by the number of the moment
 	for v, n := range a.moments.All() {
-		list = append(list, counted{v / unit, n})
+		list = append(list, InStep{n, v / unit})
 	}
 	twice := map[int64]uint64{} // traces in a moment and the next
 	for v, n := range a.twice.All() {
@@ -144,18 +138,18 @@ func (a *Accumulator) inStep() []InStep {
 	var found []InStep
 	lo, hi, around := 0, 0, uint64(0)
 	for i, c := range list {
-		for ; hi < len(list) && list[hi].at <= c.at+halfSecond; hi++ {
-			around += list[hi].n
+		for ; hi < len(list) && list[hi].At <= c.At+halfSecond; hi++ {
+			around += list[hi].Traces
 		}
-		for ; list[lo].at < c.at-halfSecond; lo++ {
-			around -= list[lo].n
+		for ; list[lo].At < c.At-halfSecond; lo++ {
+			around -= list[lo].Traces
 		}
-		n := c.n
-		if i+1 < len(list) && list[i+1].at == c.at+1 {
-			n += list[i+1].n - twice[c.at]
+		n := c.Traces
+		if i+1 < len(list) && list[i+1].At == c.At+1 {
+			n += list[i+1].Traces - twice[c.At]
 		}
 		if n >= leastInStep && 2*n > around {
-			found = appendStep(found, InStep{n, c.at * moment})
+			found = appendStep(found, InStep{n, c.At * moment})
 		}
 	}
 	return found

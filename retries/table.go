@@ -64,13 +64,6 @@ func (a *attempts) add(o *attempts) {
 // with the last of them.
 const ordinals = 4
 
-// number returns the number of a hop.
-func (t *table) number(h spans.Hop) int32 {
-	i := t.index.Number(h)
-	t.describe()
-	return i
-}
-
 // at returns the number of hop i of a source's list.
 func (t *table) at(hops []spans.Hop, i int32) int32 {
 	n := t.index.Translate(hops, i)
