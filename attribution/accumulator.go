@@ -49,30 +49,41 @@ const success = 0
 
 func (o Outcome) index() int { return slices.Index(Outcomes[:], o) }
 
-// Accumulator collects what traces and chains tell. Not safe for concurrent use: each
+// Accumulator collects what traces and chains show. Not safe for concurrent use: each
 // worker has its own.
 type Accumulator struct {
-	table    table
-	trips    []stretch // the first one is being written
-	total    quantile.Sample
-	totals   []int64 // that are not in it yet
-	counts   counts
-	failures map[int32]uint64 // traces that fail, by the hop that is blamed
-	anyCut   map[int32]uint64 // traces with a cut, by the deepest one
-	best     []exemplars      // by hop
-	kinds    map[hopKind]*period
-	queues   map[int32]*queue
-	unsure   map[hopPair]uint64 // attempts nested by chance
+	table  table
+	blocks []blocks // the first one is being written
+	total  quantile.Sample
+	totals []int64 // that are not in it yet
+	counts counts
+	hops   []hop
+	kinds  map[hopKind]period
+	unsure map[hopPair]uint64 // attempts nested by chance
 
 	// Room for one trace, used again for the next.
 	path    path
-	record  []byte
-	depth   []int32
-	under   []bool
-	until   []int64 // by span: when the first call at or above it gave up
+	encoded []byte
+	verdict verdict
 	rescues rescues
-	times   hopTimes
+	times   times // by hop
 	chain   chain
+}
+
+// hop is what is counted of one hop.
+type hop struct {
+	failures  uint64 // traces that fail, and that it is to blame for
+	anyCut    uint64 // traces with a cut, of which it has the deepest
+	exemplars exemplars
+	queue     queue
+}
+
+// hop returns what is counted of a hop, by its number.
+func (a *Accumulator) hop(i int32) *hop {
+	for int(i) >= len(a.hops) {
+		a.hops = append(a.hops, hop{})
+	}
+	return &a.hops[i]
 }
 
 // counts is what was seen, in traces and chains.
@@ -90,41 +101,40 @@ type counts struct {
 // NewAccumulator returns an empty accumulator.
 func NewAccumulator() *Accumulator {
 	return &Accumulator{
-		table: newTable(), trips: make([]stretch, 1),
-		failures: map[int32]uint64{}, anyCut: map[int32]uint64{},
-		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]*period{}, queues: map[int32]*queue{}, unsure: map[hopPair]uint64{},
+		table: newTable(), blocks: make([]blocks, 1),
+		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]period{}, unsure: map[hopPair]uint64{},
 	}
 }
 
 // AddBatch counts the lines of a batch of a hop log with the columns Traces, and
 // Instances where those are wanted; their chains come by AddChain. There is no error.
-func (w *Accumulator) AddBatch(b *spans.Batch) error {
-	w.table.use(nil, b.Instances)
-	w.counts.lines += uint64(b.Len())
-	w.counts.loneLines += uint64(b.WithoutTrace())
+func (a *Accumulator) AddBatch(b *spans.Batch) error {
+	a.table.use(nil, b.Instances)
+	a.counts.lines += uint64(b.Len())
+	a.counts.loneLines += uint64(b.WithoutTrace())
 	return nil
 }
 
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Accumulator) AddTrace(t *spans.Trace) {
+func (a *Accumulator) AddTrace(t *spans.Trace) {
 	if len(t.Spans) > 0 && t.OfLog() {
-		w.AddChain(t.Chain())
+		a.AddChain(t.Chain())
 		return
 	}
-	w.table.use(t.Hosts, t.Instances)
-	w.table.registerHops(t)
-	w.observeTrace(t)
+	a.table.use(t.Hosts, t.Instances)
+	a.takeSpans(t)
+	a.observeTrace(t)
 	root := rootOf(t)
-	fails := w.judgeTrace(t, root)
+	fails := a.judgeTrace(t, root)
 	if root < 0 {
-		w.counts.rootless++
+		a.counts.rootless++
 		return
 	}
-	w.path.reset(len(w.table.parts))
-	w.nodesOf(t)
-	w.path.walk(root)
-	w.count(t.ID.Group(), t.Name, fails, criticalPath)
+	a.compareWithParents(t)
+	a.path.reset()
+	a.path.walk(root)
+	a.count(t.ID.Group(), t.Name, fails, criticalPath)
 }
 
 // rootOf returns the root that lasted longest, of those the first: -1 if none
@@ -142,19 +152,19 @@ func rootOf(t *spans.Trace) int32 {
 // inTime reports whether a span lies in time and does not end before it starts.
 func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 
-// nodesOf makes nodes of the spans. Those that no caller waits for, and those
+// takeSpans makes nodes of the spans. Those that no caller waits for, and those
 // without times, are off the path.
-func (w *Accumulator) nodesOf(t *spans.Trace) {
-	p := &w.path
+func (a *Accumulator) takeSpans(t *spans.Trace) {
+	p := &a.path
 	p.trace, p.nodes = t, p.nodes[:0]
 	for i := range t.Spans {
-		s := &t.Spans[i]
-		n := node{start: s.Start, end: s.End(), cut: s.Outcome == spans.Truncated}
-		if !inTime(s) || t.Parents[i] >= 0 && !t.HoldsUp(int32(i)) {
+		s, parent := &t.Spans[i], t.Parents[i]
+		n := node{start: s.Start, end: s.End(), hop: a.table.hopAt(t.Hops, s.Hop), parent: parent, outcome: s.Outcome, inTime: inTime(s)}
+		n.detached = parent >= 0 && !t.HoldsUp(int32(i))
+		if !n.inTime || n.detached {
 			n.start = offPath
 		} else {
-			n.part = w.table.partAt(w.table.hopAt(t.Hops, s.Hop), w.table.placeOf(t, int32(i)))
-			w.compareWithParent(t, int32(i))
+			n.part = a.table.partAt(n.hop, a.table.placeOf(t, int32(i)))
 		}
 		p.nodes = append(p.nodes, n)
 	}
@@ -163,17 +173,19 @@ func (w *Accumulator) nodesOf(t *spans.Trace) {
 // rounding is how far clocks and exporters may move the ends of a span, in ns.
 const rounding = 1e6
 
-// compareWithParent counts spans that lie outside the parent that waits for them.
+// compareWithParents counts spans that lie outside the parent that waits for them.
 // What runs on after one that gave up, or starts after it, may have done so.
-func (w *Accumulator) compareWithParent(t *spans.Trace, i int32) {
-	p := t.Parents[i]
-	if p < 0 || !inTime(&t.Spans[p]) {
-		return
-	}
-	s, parent := &t.Spans[i], &t.Spans[p]
-	w.counts.children++
-	if wellBefore(s.Start, parent.Start) || !parent.GaveUp() && wellBefore(parent.End(), s.End()) {
-		w.counts.outside++
+func (a *Accumulator) compareWithParents(t *spans.Trace) {
+	for i := range a.path.nodes {
+		n, up := &a.path.nodes[i], t.Parents[i]
+		if n.start == offPath || up < 0 || !inTime(&t.Spans[up]) {
+			continue
+		}
+		parent := &t.Spans[up]
+		a.counts.children++
+		if wellBefore(n.start, parent.Start) || !parent.GaveUp() && wellBefore(parent.End(), n.end) {
+			a.counts.outside++
+		}
 	}
 }
 
@@ -181,75 +193,65 @@ func (w *Accumulator) compareWithParent(t *spans.Trace, i int32) {
 func wellBefore(a, b int64) bool { return a < b && uint64(b)-uint64(a) > rounding }
 
 // count enters the path just walked.
-func (w *Accumulator) count(group uint16, name func() string, fails bool, basis int) {
-	total := w.keep(group, fails)
-	if w.totals = append(w.totals, total); len(w.totals) == mostTotals {
-		w.flush()
+func (a *Accumulator) count(group uint16, name func() string, fails bool, basis int) {
+	total := a.keep(group, fails)
+	if a.totals = append(a.totals, total); len(a.totals) == mostTotals {
+		a.flush()
 	}
-	w.counts.measured[basis]++
-	if hop := w.largest(); hop >= 0 {
-		w.exemplarsOf(hop).consider(total, fails, name)
+	a.counts.measured[basis]++
+	if hop := a.largest(); hop >= 0 {
+		a.hop(hop).exemplars.consider(total, fails, name)
 	}
 }
 
 // mostTotals are entered at a time: many at once cost less.
 const mostTotals = 256
 
-func (w *Accumulator) flush() {
-	w.total.AddAll(w.totals)
-	w.totals = w.totals[:0]
+func (a *Accumulator) flush() {
+	a.total.AddAll(a.totals)
+	a.totals = a.totals[:0]
 }
 
 // largest returns the hop that has most of the path just walked, of equal ones
 // the first by name; -1 for a trace that took no time.
-func (w *Accumulator) largest() int32 {
-	p := &w.path
-	if len(p.touched) == 1 && p.spent[p.touched[0]] > 0 {
-		return w.table.parts[p.touched[0]].hop
+func (a *Accumulator) largest() int32 {
+	p := &a.path
+	if len(p.used) == 1 && p.ns[p.used[0]] > 0 {
+		return a.table.parts[p.used[0]].hop
 	}
-	w.times.table = &w.table
-	w.times.of(&trip{})
-	for _, i := range p.touched {
-		w.times.add(w.table.parts[i].hop, p.spent[i])
+	a.times.clear()
+	for _, i := range p.used {
+		a.times.add(a.table.parts[i].hop, p.ns[i])
 	}
-	best := w.times.largest()
-	w.times.clear()
-	return best
+	return a.times.largest(a.table.compareHops)
 }
 
-// Merge moves what o collected into w.
-func (w *Accumulator) Merge(o *Accumulator) {
+// Merge moves what o collected into a.
+func (a *Accumulator) Merge(o *Accumulator) {
 	o.flush()
-	hops, parts := w.table.merge(&o.table)
-	for _, s := range o.trips {
-		w.trips = append(w.trips, s.renamed(parts))
+	hops, parts := a.table.merge(&o.table)
+	for _, b := range o.blocks {
+		a.blocks = append(a.blocks, b.renumbered(parts))
 	}
-	w.total.Merge(&o.total)
-	w.counts.add(&o.counts)
-	for hop, n := range o.failures {
-		w.failures[hops[hop]] += n
+	a.total.Merge(&o.total)
+	a.counts.add(&o.counts)
+	for i := range o.hops {
+		a.hop(hops[i]).merge(&o.hops[i])
 	}
-	for hop, n := range o.anyCut {
-		w.anyCut[hops[hop]] += n
+	for key, p := range o.kinds {
+		a.addPeriod(hopKind{hops[key.hop], key.kind}, p)
 	}
-	for hop := range o.best {
-		w.exemplarsOf(hops[hop]).merge(&o.best[hop])
+	for pair, n := range o.unsure {
+		a.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
 	}
-	w.mergeObserved(o, hops)
-	w.mergeUnsure(o, hops)
 }
 
-// renamed returns a stretch whose parts have other numbers; those of a merge
-// before are renamed once more.
-func (s stretch) renamed(parts []int32) stretch {
-	if s.parts == nil {
-		return stretch{s.blocks, parts}
-	}
-	list := make([]int32, len(s.parts))
-	for i, p := range s.parts {
-		list[i] = parts[p]
-	}
-	return stretch{s.blocks, list}
+func (h *hop) merge(o *hop) {
+	h.failures += o.failures
+	h.anyCut += o.anyCut
+	h.exemplars.merge(&o.exemplars)
+	h.queue.together += o.queue.together
+	h.queue.overlapped += o.queue.overlapped
 }
 
 func (c *counts) add(o *counts) {

@@ -33,8 +33,8 @@ func requests(n int) (list []*spans.Trace) {
 
 // bytesOf is what the records of an accumulator take, without room that is not used.
 func bytesOf(w *Accumulator) (n int) {
-	for _, s := range w.trips {
-		for _, block := range s.blocks {
+	for _, s := range w.blocks {
+		for _, block := range s.Blocks {
 			n += len(block)
 		}
 	}

@@ -25,15 +25,15 @@ const (
 	seedHi, seedLo = 0x7461696c73636f70, 0x65206f776e6572
 )
 
-// side is what is drawn from on one side: units with the number of their traces
+// draws is what is drawn from on one side: units with the number of their traces
 // and the times of each hop in them.
-type side struct {
+type draws struct {
 	index []int32   // of a group's unit, -1 for none
 	count []float64 // traces of each unit
 	sums  [][]int64 // by place among the hops that are resampled, and unit; the last: all
 	cells []cell    // those that are not 0, by unit
 	ends  []int32   // where the cells of each unit end
-	draws []uint16  // how often each unit was drawn, for one resample after the other
+	drawn []uint16  // how often each unit was drawn, for one resample after the other
 }
 
 type cell struct {
@@ -41,12 +41,13 @@ type cell struct {
 	ns  float64
 }
 
-func newSide(groups []uint32, traces uint64, hops int) *side {
+func newDraws(from *side, hops int) *draws {
+	groups := from.groups
 	mask := len(groups) - 1
-	if traces > mostUnits {
+	if from.n > mostUnits {
 		mask = mostUnits - 1
 	}
-	s := &side{index: make([]int32, len(groups))}
+	s := &draws{index: make([]int32, len(groups))}
 	units := make([]int32, mask+1)
 	for g, n := range groups {
 		if u := g & mask; n > 0 && units[u] == 0 {
@@ -64,26 +65,26 @@ func newSide(groups []uint32, traces uint64, hops int) *side {
 	return s
 }
 
-func (s *side) makeSums(rows int) {
+func (s *draws) makeSums(rows int) {
 	s.sums = make([][]int64, rows)
 	for i := range s.sums {
 		s.sums[i] = make([]int64, len(s.count))
 	}
 }
 
-// another returns a side with the same units for another goroutine to fill.
-func (s *side) another() *side {
-	o := &side{index: s.index, count: s.count}
+// another returns draws with the same units for another goroutine to fill.
+func (s *draws) another() *draws {
+	o := &draws{index: s.index, count: s.count}
 	o.makeSums(len(s.sums))
 	return o
 }
 
-func (s *side) add(t *trip, row int32, ns int64) {
+func (s *draws) add(t *traceRecord, row int32, ns int64) {
 	sum := &s.sums[row][s.index[t.group]]
 	*sum = durations.Sum(*sum, ns)
 }
 
-func (s *side) merge(o *side) {
+func (s *draws) merge(o *draws) {
 	for row, sums := range o.sums {
 		for u, ns := range sums {
 			s.sums[row][u] = durations.Sum(s.sums[row][u], ns)
@@ -92,7 +93,7 @@ func (s *side) merge(o *side) {
 }
 
 // pack makes cells of the sums.
-func (s *side) pack() {
+func (s *draws) pack() {
 	for u := range s.count {
 		for row := range s.sums {
 			if ns := s.sums[row][u]; ns != 0 {
@@ -101,14 +102,14 @@ func (s *side) pack() {
 		}
 		s.ends = append(s.ends, int32(len(s.cells)))
 	}
-	s.draws = make([]uint16, resamples*len(s.count))
+	s.drawn = make([]uint16, resamples*len(s.count))
 }
 
 // drawsOf returns how often each unit is drawn in resample k.
-func (s *side) drawsOf(k int) []uint16 { return s.draws[k*len(s.count):][:len(s.count)] }
+func (s *draws) drawsOf(k int) []uint16 { return s.drawn[k*len(s.count):][:len(s.count)] }
 
 // draw draws as many units as there are.
-func (s *side) draw(r *rand.Rand, k int) {
+func (s *draws) draw(r *rand.Rand, k int) {
 	draws := s.drawsOf(k)
 	for range draws {
 		draws[r.IntN(len(draws))]++
@@ -116,7 +117,7 @@ func (s *side) draw(r *rand.Rand, k int) {
 }
 
 // addUp adds up the traces and, by place, the times of the units of resample k.
-func (s *side) addUp(k int, total []float64) (traces float64) {
+func (s *draws) addUp(k int, total []float64) (traces float64) {
 	clear(total)
 	from := int32(0)
 	for u, drawn := range s.drawsOf(k) {
@@ -172,8 +173,8 @@ func (s *split) resample(w *Accumulator, chosen []int, jobs int) [][]float64 {
 	for k, i := range chosen {
 		hops[k] = s.listed[i]
 	}
-	tail, body := newSide(s.groups[0], s.tail.n, len(hops)), newSide(s.groups[1], s.body.n, len(hops))
-	if !s.units[0].into(tail, hops, s.tail.n) || !s.units[1].into(body, hops, s.body.n) {
+	tail, body := newDraws(&s.tail, len(hops)), newDraws(&s.body, len(hops))
+	if !s.tail.units.into(tail, hops, s.tail.n) || !s.body.units.into(body, hops, s.body.n) {
 		tail.makeSums(len(hops) + 1)
 		body.makeSums(len(hops) + 1)
 		s.fillBoth(w, tail, body, hops, jobs)
@@ -184,14 +185,14 @@ func (s *split) resample(w *Accumulator, chosen []int, jobs int) [][]float64 {
 }
 
 // fillBoth goes through all traces once more.
-func (s *split) fillBoth(w *Accumulator, tail, body *side, hops []int32, jobs int) {
+func (s *split) fillBoth(w *Accumulator, tail, body *draws, hops []int32, jobs int) {
 	row := make([]int32, len(w.table.hops()))
 	for k, hop := range hops {
 		row[hop] = int32(k) + 1
 	}
-	tails, bodies := []*side{tail}, []*side{body}
+	tails, bodies := []*draws{tail}, []*draws{body}
 	n := min(w.readers(jobs), 1+mostResampled/(1+len(hops)))
-	w.sideBySide(n, func(i int) func(*trip) {
+	w.sideBySide(n, func(i int) func(*traceRecord) {
 		if i > 0 {
 			tails, bodies = append(tails, tail.another()), append(bodies, body.another())
 		}
@@ -203,9 +204,9 @@ func (s *split) fillBoth(w *Accumulator, tail, body *side, hops []int32, jobs in
 	}
 }
 
-// filler returns what adds trips to the sides.
-func (s *split) filler(w *Accumulator, tail, body *side, row []int32) func(*trip) {
-	return func(t *trip) {
+// filler returns what adds records to the sides.
+func (s *split) filler(w *Accumulator, tail, body *draws, row []int32) func(*traceRecord) {
+	return func(t *traceRecord) {
 		if s.inTail(t) {
 			w.fill(tail, t, row)
 		}
@@ -215,9 +216,9 @@ func (s *split) filler(w *Accumulator, tail, body *side, row []int32) func(*trip
 	}
 }
 
-func (w *Accumulator) fill(s *side, t *trip, row []int32) {
+func (a *Accumulator) fill(s *draws, t *traceRecord, row []int32) {
 	for _, e := range t.entries {
-		if k := row[w.table.parts[e.part].hop]; k > 0 {
+		if k := row[a.table.parts[e.part].hop]; k > 0 {
 			s.add(t, k-1, e.ns)
 		}
 	}
@@ -226,7 +227,7 @@ func (w *Accumulator) fill(s *side, t *trip, row []int32) {
 
 // drawn returns the shares of each hop in all resamples. The draws follow each
 // other; what they add up to is worked out side by side.
-func drawn(tail, body *side, hops, jobs int) [][]float64 {
+func drawn(tail, body *draws, hops, jobs int) [][]float64 {
 	r := rand.New(rand.NewPCG(seedHi, seedLo))
 	for k := range resamples {
 		tail.draw(r, k)
@@ -246,7 +247,7 @@ func drawn(tail, body *side, hops, jobs int) [][]float64 {
 }
 
 // sharesFrom works out every step-th resample.
-func sharesFrom(tail, body *side, shares [][]float64, from, step int) {
+func sharesFrom(tail, body *draws, shares [][]float64, from, step int) {
 	hops := len(shares)
 	inTail, inBody := make([]float64, hops+1), make([]float64, hops+1)
 	for k := from; k < resamples; k += step {
@@ -271,4 +272,60 @@ func interval(shares []float64, confidence quantile.P) (lower, upper float64, ok
 		return 0, 0, false
 	}
 	return shares[beyond-1], shares[resamples-beyond], true
+}
+
+// unitTimes adds up the times of one side's traces by unit and hop, in the units of a
+// side with more than mostUnits traces: most have, and then need not be gone
+// through once more. It is nil where there are too many hops to do so for all.
+type unitTimes struct {
+	rows int     // the hops, and one for all together
+	sums []int64 // ns, by unit, then row
+}
+
+func newUnitTimes(hops int) *unitTimes {
+	if hops > mostUnitHops {
+		return nil
+	}
+	return &unitTimes{hops + 1, make([]int64, (hops+1)*mostUnits)}
+}
+
+func (u *unitTimes) add(t *traceRecord, times *times) {
+	if u == nil {
+		return
+	}
+	unit := u.sums[int(t.group%mostUnits)*u.rows:][:u.rows]
+	for _, hop := range times.used {
+		unit[hop] = durations.Sum(unit[hop], times.ns[hop])
+	}
+	unit[u.rows-1] = durations.Sum(unit[u.rows-1], t.total)
+}
+
+func (u *unitTimes) merge(o *unitTimes) {
+	if u == nil {
+		return
+	}
+	for i, ns := range o.sums {
+		u.sums[i] = durations.Sum(u.sums[i], ns)
+	}
+}
+
+// into fills draws; hops are those of its rows. It is false where the side has
+// other units.
+func (u *unitTimes) into(s *draws, hops []int32, traces uint64) bool {
+	if u == nil || traces <= mostUnits {
+		return false
+	}
+	filled := make([]bool, len(s.count))
+	for g, at := range s.index {
+		if at < 0 || filled[at] {
+			continue
+		}
+		filled[at] = true
+		unit := u.sums[g%mostUnits*u.rows:][:u.rows]
+		for row, hop := range hops {
+			s.sums[row][at] = unit[hop]
+		}
+		s.sums[len(hops)][at] = unit[u.rows-1]
+	}
+	return true
 }

@@ -5,253 +5,173 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/spans"
 )
 
-// chain is room for what is known of the attempts of one chain, by their places.
+// chain is room for what is known of the attempts of one chain.
 type chain struct {
-	parts    []int32
-	parents  []int32
-	last     map[int32]int32
-	tops     []int32
+	nested   []bool  // by hop: an attempt of it lies in another hop's
+	tops     []int32 // attempts of the outermost hops
+	order    []int32
+	deciding map[int32]int32 // by hop: the attempt that decides how it ended
 	siblings siblings
-
-	hops      []chainHop
-	nested    []bool      // by hop: an attempt of it lies in another hop's
-	theirs    []spans.Hop // that the attempts number
-	instances []string
 }
 
 // AddChain looks at a chain of a hop log, all of whose attempts are there and in
 // which cuts from below are marked. It keeps nothing of it.
-func (w *Accumulator) AddChain(c *spans.Chain) {
-	w.enter(c)
+func (a *Accumulator) AddChain(c *spans.Chain) {
+	a.table.use(nil, c.Instances)
 	switch {
 	case len(c.Attempts) == 0:
 		return
 	case c.TooLong():
-		w.counts.tooLong++
+		for i := range c.Attempts {
+			a.table.hopAt(c.Hops, c.Attempts[i].Hop)
+		}
+		a.counts.tooLong++
 		return
 	}
-	w.path.reset(len(w.table.parts))
-	if basis := basisOf(c); basis == serialSum || len(c.Attempts) == 1 {
-		w.addUp(c.Attempts)
-		w.count(c.Group, c.Name, w.judgeUntimed(c.Attempts), basis)
+	a.takeAttempts(c)
+	a.path.reset()
+	basis := containment
+	if !c.Timed {
+		basis = serialSum
+	}
+	if !c.Timed || len(c.Attempts) == 1 {
+		a.addUp(c.Attempts)
+		a.count(c.Group, c.Name, a.judgeUntimed(c.Attempts), basis)
 		return
 	}
-	w.contain(c.Attempts)
-	w.path.walk(int32(len(c.Attempts)))
-	w.count(c.Group, c.Name, w.judgeChain(c.Attempts), containment)
+	a.findTops()
+	fails := a.judgeChain()
+	a.path.walk(a.hangTops())
+	a.count(c.Group, c.Name, fails, basis)
 }
 
-// enter notes the part of each attempt, and how those that gave up ended.
-func (w *Accumulator) enter(c *spans.Chain) {
-	w.chain.follow(w, c)
-	parts, counts := w.chain.parts[:0], !c.TooLong()
+// takeAttempts makes nodes of all attempts, and notes how those that gave up ended.
+func (a *Accumulator) takeAttempts(c *spans.Chain) {
+	nodes := a.path.nodes[:0]
 	for i := range c.Attempts {
-		a := &c.Attempts[i]
-		h := &w.chain.hops[a.Hop]
-		if h.part == 0 || h.instance != a.Instance {
-			w.find(h, c, a)
+		one := &c.Attempts[i]
+		hop := a.table.hopAt(c.Hops, one.Hop)
+		part := a.table.partAt(hop, place{named: a.table.instances.at(one.Instance)})
+		nodes = append(nodes, node{start: one.Start, end: one.End(), part: part, hop: hop, parent: one.Parent, outcome: one.Outcome, inTime: true})
+		if one.Timed && one.GaveUp() {
+			a.noteEnd(hop, one.Outcome, one.CutBy, one.Failure, one.Start)
 		}
-		parts = append(parts, h.part-1)
-		if counts && a.Timed && a.GaveUp() {
-			if kind := endedBy(a.Outcome, a.CutBy, a.Failure); kind != "" {
-				w.ended(h.hop, kind, a.Start)
-			}
+		if up := one.Parent; up >= 0 && unsure(&c.Attempts[up], one) {
+			a.unsure[hopPair{nodes[up].hop, hop}]++
 		}
 	}
-	w.chain.parts = parts
-}
-
-// chainHop is what a hop of chains is here, and the part as which it was seen last.
-type chainHop struct {
-	instance  int32 // of theirs
-	hop, part int32 // part: one more than the number
-}
-
-// follow makes room for the hops of a chain; those of all chains of a store, or of
-// an assembler, have one list.
-func (x *chain) follow(w *Accumulator, c *spans.Chain) {
-	if same(x.theirs, c.Hops) && same(x.instances, c.Instances) {
-		return
-	}
-	w.table.use(nil, c.Instances)
-	x.theirs, x.instances = c.Hops, c.Instances
-	x.hops, x.nested = make([]chainHop, len(c.Hops)), make([]bool, len(c.Hops))
-}
-
-// same reports whether two lists are one.
-func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-
-func (w *Accumulator) find(h *chainHop, c *spans.Chain, a *spans.Attempt) {
-	h.instance, h.hop = a.Instance, w.table.hopAt(c.Hops, a.Hop)
-	h.part = w.table.partAt(h.hop, place{named: w.table.instances.at(a.Instance)}) + 1
-}
-
-// hopOf returns the number of an attempt's hop.
-func (w *Accumulator) hopOf(a *spans.Attempt) int32 { return w.chain.hops[a.Hop].hop }
-
-// basisOf is containment where all attempts have times.
-func basisOf(c *spans.Chain) int {
-	if c.Timed {
-		return containment
-	}
-	return serialSum
+	a.path.nodes = nodes
 }
 
 // addUp gives each hop the time of its attempts: without times, what ran inside
 // what cannot be told.
-func (w *Accumulator) addUp(c []spans.Attempt) {
+func (a *Accumulator) addUp(c []spans.Attempt) {
 	total := int64(0)
 	for i := range c {
-		ns := min(c[i].Duration, math.MaxInt64-total)
-		total += ns
-		w.path.spend(w.chain.parts[i], ns, c[i].Outcome == spans.Truncated)
+		sum := durations.Sum(total, c[i].Duration)
+		a.path.spend(a.path.nodes[i].part, sum-total, c[i].Outcome == spans.Truncated)
+		total = sum
 	}
-}
-
-// contain hangs the attempts of the outermost hops of a chain under a node of their
-// own, the last one, whose time is the gaps between them.
-func (w *Accumulator) contain(c []spans.Attempt) {
-	top := int32(len(c))
-	w.takeNodes(c)
-	w.findTops(c)
-	from, to := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, i := range w.chain.tops {
-		w.chain.parents[i] = top
-		from, to = min(from, c[i].Start), max(to, c[i].End())
-	}
-	if from < 0 && to > math.MaxInt64+from {
-		to = math.MaxInt64 + from // no int64 holds more
-	}
-	p := &w.path
-	p.nodes = append(p.nodes, node{start: from, end: to, part: gap})
-	p.link(append(w.chain.parents, -1))
-}
-
-// takeNodes makes nodes of all attempts, and copies their parents.
-func (w *Accumulator) takeNodes(c []spans.Attempt) {
-	nodes, parents := w.path.nodes[:0], w.chain.parents[:0]
-	for i := range c {
-		a := &c[i]
-		nodes = append(nodes, node{a.Start, a.End(), w.chain.parts[i], a.Outcome == spans.Truncated})
-		parents = append(parents, a.Parent)
-		if a.Parent >= 0 {
-			w.noteUnsure(&c[a.Parent], a)
-		}
-	}
-	w.path.nodes, w.chain.parents = nodes, parents
 }
 
 // findTops lists the attempts of the outermost hops: those none of whose attempts
 // lies in another hop's. Where each does, it is the hop that started first.
-func (w *Accumulator) findTops(c []spans.Attempt) {
-	nested := w.chain.nested
-	for i := range c {
-		nested[c[i].Hop] = false
+func (a *Accumulator) findTops() {
+	x, nodes := &a.chain, a.path.nodes
+	x.nested = append(x.nested, make([]bool, len(a.table.hops())-len(x.nested))...)
+	for i := range nodes {
+		x.nested[nodes[i].hop] = false
 	}
-	for i := range c {
-		if w.chain.parents[i] >= 0 {
-			nested[c[i].Hop] = true
+	for i := range nodes {
+		if nodes[i].parent >= 0 {
+			x.nested[nodes[i].hop] = true
 		}
 	}
-	tops := w.chain.tops[:0]
-	for i := range c {
-		if !nested[c[i].Hop] {
-			tops = append(tops, int32(i))
-		}
-	}
-	w.chain.tops = tops
-	if len(tops) == 0 {
-		w.listFirst(c)
+	x.list(nodes, func(n *node) bool { return !x.nested[n.hop] })
+	if len(x.tops) == 0 {
+		x.list(nodes, func(n *node) bool { return n.parent < 0 && n.hop == nodes[0].hop })
 	}
 }
 
-// listFirst lists the attempts of the hop that started first.
-func (w *Accumulator) listFirst(c []spans.Attempt) {
-	for i := range c {
-		if w.chain.parents[i] < 0 && c[i].Hop == c[0].Hop {
-			w.chain.tops = append(w.chain.tops, int32(i))
+func (x *chain) list(nodes []node, top func(*node) bool) {
+	x.tops = x.tops[:0]
+	for i := range nodes {
+		if top(&nodes[i]) {
+			x.tops = append(x.tops, int32(i))
 		}
 	}
+}
+
+// hangTops hangs the outermost attempts under a node of their own, the last one,
+// whose time is the gaps between them, and returns it.
+func (a *Accumulator) hangTops() int32 {
+	p, top := &a.path, int32(len(a.path.nodes))
+	from, to := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, i := range a.chain.tops {
+		n := &p.nodes[i]
+		n.parent, from, to = top, min(from, n.start), max(to, n.end)
+	}
+	if from < 0 && to > math.MaxInt64+from {
+		to = math.MaxInt64 + from // no int64 holds more
+	}
+	p.nodes = append(p.nodes, node{start: from, end: to, part: gap, parent: -1})
+	p.link()
+	return top
 }
 
 // judgeChain says whether a chain with times fails: where the last attempt of an
 // outermost hop gave up.
-func (w *Accumulator) judgeChain(c []spans.Attempt) bool {
-	if w.allWell(c) {
-		return false
+func (a *Accumulator) judgeChain() bool {
+	if !a.anyGaveUp() {
+		return a.succeeds()
 	}
-	w.depth = append(w.depth[:0], make([]int32, len(c))...)
-	w.under = append(w.under[:0], make([]bool, len(c))...)
-	last := w.lastOf(c, w.chain.tops)
-	outcome := outcomeOf(c, last)
+	nodes, x := a.path.nodes, &a.chain
+	x.decide(nodes, x.tops, func(_, _ int32) bool { return true })
+	a.verdict.begin(len(nodes))
+	for _, i := range x.deciding {
+		a.verdict.under[i] = nodes[i].gaveUp()
+	}
+	outcome := x.outcome(nodes)
 	if outcome != Success {
-		w.chain.siblings.link(c, w.chain.parents)
+		x.siblings.link(nodes)
 	}
-	w.until = w.until[:0]
-	for i := range int32(len(c)) {
-		w.until = append(w.until, w.judgeAttempt(c, i, outcome != Success))
-		if l, top := last[c[i].Hop]; top && l == i && c[i].GaveUp() {
-			w.under[i] = true
-			w.until[i] = min(w.until[i], c[i].End())
-		}
+	x.order = x.order[:0]
+	for i := range nodes {
+		x.order = append(x.order, int32(i))
 	}
-	return w.blame(c, outcome)
+	a.verdict.spread(nodes, x.order, func(i int32) (int64, bool) { return x.siblings.answer(nodes, i) })
+	return a.blame(outcome)
 }
 
-// judgeAttempt says from the attempt that holds it how deep one lies and, in a chain that
-// fails, whether it may be to blame: not if a retry rescued it. It returns when the
-// first call at or above it gave up.
-func (w *Accumulator) judgeAttempt(c []spans.Attempt, i int32, fails bool) (until int64) {
-	up := w.chain.parents[i]
-	if up < 0 || up >= int32(len(c)) {
-		return math.MaxInt64
+// decide finds, for each hop among some attempts, the one that no later one is better
+// than.
+func (x *chain) decide(nodes []node, among []int32, better func(a, b int32) bool) {
+	if x.deciding == nil {
+		x.deciding = map[int32]int32{}
 	}
-	until = w.until[up]
-	w.depth[i] = w.depth[up] + 1
-	w.under[i] = fails && w.under[up] && !w.chain.siblings.rescued(c, i, until)
-	if w.under[i] && c[i].GaveUp() {
-		until = min(until, c[i].End())
-	}
-	return until
-}
-
-// allWell counts a chain in which nothing gave up, as most are.
-func (w *Accumulator) allWell(c []spans.Attempt) bool {
-	for i := range c {
-		if c[i].GaveUp() {
-			return false
-		}
-	}
-	w.counts.outcomes[success]++
-	return true
-}
-
-// lastOf returns the last attempt of each hop among some lines, which are sorted.
-func (w *Accumulator) lastOf(c []spans.Attempt, among []int32) map[int32]int32 {
-	if w.chain.last == nil {
-		w.chain.last = map[int32]int32{}
-	}
-	clear(w.chain.last)
+	clear(x.deciding)
 	for _, i := range among {
-		w.chain.last[c[i].Hop] = i
+		if best, seen := x.deciding[nodes[i].hop]; !seen || better(i, best) {
+			x.deciding[nodes[i].hop] = i
+		}
 	}
-	return w.chain.last
 }
 
-// outcomeOf says how a chain ended from the last attempts of its outermost hops.
-func outcomeOf(c []spans.Attempt, last map[int32]int32) Outcome {
+// outcome says how a chain ended from the attempts that decide it.
+func (x *chain) outcome(nodes []node) Outcome {
 	var ended [4]int
-	for _, i := range last {
-		ended[c[i].Outcome]++
+	for _, i := range x.deciding {
+		ended[nodes[i].outcome]++
 	}
 	gaveUp := ended[spans.Truncated] + ended[spans.Failed]
 	switch {
 	case gaveUp == 0:
 		return Success
-	case gaveUp < len(last):
+	case gaveUp < len(x.deciding):
 		return Partial
 	case ended[spans.Truncated] > 0:
 		return Cut
@@ -262,62 +182,21 @@ func outcomeOf(c []spans.Attempt, last map[int32]int32) Outcome {
 // judgeUntimed says whether a chain without times fails: where a hop gave up and
 // none of its attempts completed. Nothing tells what lay inside what, so the
 // shortest attempt counts as the deepest: it fits into the others.
-func (w *Accumulator) judgeUntimed(c []spans.Attempt) bool {
-	if w.allWell(c) {
-		return false
+func (a *Accumulator) judgeUntimed(c []spans.Attempt) bool {
+	if !a.anyGaveUp() {
+		return a.succeeds()
 	}
-	w.depth = append(w.depth[:0], make([]int32, len(c))...)
-	w.under = append(w.under[:0], make([]bool, len(c))...)
-	byLength := w.chain.tops[:0]
-	for i := range c {
-		byLength = append(byLength, int32(i))
+	nodes, x := a.path.nodes, &a.chain
+	x.list(nodes, func(*node) bool { return true })
+	slices.SortStableFunc(x.tops, func(a, b int32) int { return cmp.Compare(c[b].Duration, c[a].Duration) })
+	x.decide(nodes, x.tops, func(a, b int32) bool { return merit[nodes[a].outcome] > merit[nodes[b].outcome] })
+	a.verdict.begin(len(nodes))
+	for depth, i := range x.tops {
+		a.verdict.depth[i] = int32(depth)
+		a.verdict.under[i] = nodes[i].gaveUp() && nodes[x.deciding[nodes[i].hop]].gaveUp()
 	}
-	w.chain.tops = byLength
-	slices.SortStableFunc(byLength, func(a, b int32) int { return cmp.Compare(c[b].Duration, c[a].Duration) })
-	best := w.bestOf(c, byLength)
-	for depth, i := range byLength {
-		w.depth[i] = int32(depth)
-		w.under[i] = c[i].GaveUp() && c[best[c[i].Hop]].GaveUp()
-	}
-	return w.blame(c, outcomeOf(c, best))
-}
-
-// bestOf returns, for each hop, an attempt that completed, if there is one; else
-// one that was cut, else any.
-func (w *Accumulator) bestOf(c []spans.Attempt, all []int32) map[int32]int32 {
-	best := w.lastOf(c, all)
-	for _, i := range all {
-		if b := best[c[i].Hop]; merit[c[i].Outcome] > merit[c[b].Outcome] {
-			best[c[i].Hop] = i
-		}
-	}
-	return best
+	return a.blame(x.outcome(nodes))
 }
 
 // merit orders outcomes by what they say of a hop's call as a whole.
 var merit = [...]int{spans.Completed: 3, spans.Truncated: 2, spans.Failed: 1, spans.Unfinished: 0}
-
-// blame counts how a chain ended and which hop is to blame.
-func (w *Accumulator) blame(c []spans.Attempt, outcome Outcome) (fails bool) {
-	w.counts.outcomes[outcome.index()]++
-	if at := w.deepestAttempt(c, func(i int) bool { return c[i].Outcome == spans.Truncated }); at >= 0 {
-		w.anyCut[w.hopOf(&c[at])]++
-	}
-	if outcome == Success {
-		return false
-	}
-	at := w.deepestAttempt(c, func(i int) bool { return w.under[i] && c[i].GaveUp() })
-	w.failures[w.hopOf(&c[at])]++
-	return true
-}
-
-// deepestAttempt is deepest for the attempts of a chain.
-func (w *Accumulator) deepestAttempt(c []spans.Attempt, of func(int) bool) int {
-	best := -1
-	for i := range c {
-		if of(i) && (best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && c[i].End() > c[best].End()) {
-			best = i
-		}
-	}
-	return best
-}

@@ -56,7 +56,7 @@ func TestChainsOfHopLogs(t *testing.T) {
 		{"every hop lies in another once", []string{"a 0-10", "b 5-9", "b 20-90", "a 30-40"}, "a 6, b 4", "1 success"},
 	} {
 		w := logOf(t, linesOf("c", c.lines...)...)
-		if got := times(w); got != c.times {
+		if got := timesOnPath(w); got != c.times {
 			t.Errorf("%s: %s, want %s", c.name, got, c.times)
 		}
 		if got := fate(w); got != c.fate {
@@ -85,7 +85,7 @@ func TestChainsWithoutTimesAddUp(t *testing.T) {
 			lines[i].untimed = true
 		}
 		w := logOf(t, lines...)
-		if got := times(w); got != c.times {
+		if got := timesOnPath(w); got != c.times {
 			t.Errorf("%s: %s, want %s", c.name, got, c.times)
 		}
 		if got := fate(w); got != c.fate {
@@ -164,7 +164,7 @@ func TestAChainReadAsATraceTellsTheSame(t *testing.T) {
 		list = append(list, testSpan{id: i + 1, start: l.start, end: l.end, hop: l.hop, outcome: l.outcome, ties: spans.LogLine})
 	}
 	a, b := logOf(t, lines...), watchOf(list...)
-	if times(a) != times(b) || fate(a) != fate(b) {
-		t.Errorf("%s, %s; as a trace %s, %s", times(a), fate(a), times(b), fate(b))
+	if timesOnPath(a) != timesOnPath(b) || fate(a) != fate(b) {
+		t.Errorf("%s, %s; as a trace %s, %s", timesOnPath(a), fate(a), timesOnPath(b), fate(b))
 	}
 }

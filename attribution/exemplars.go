@@ -18,13 +18,6 @@ type exemplar struct {
 	fails bool
 }
 
-func (w *Accumulator) exemplarsOf(hop int32) *exemplars {
-	for len(w.best) <= int(hop) {
-		w.best = append(w.best, exemplars{})
-	}
-	return &w.best[hop]
-}
-
 // consider keeps a trace that is among the longest. Most are not, so a name is
 // only made when it may be.
 func (e *exemplars) consider(total int64, fails bool, name func() string) {

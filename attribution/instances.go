@@ -9,7 +9,7 @@ import (
 
 // Names of one kind are held against each other: a server that answered under the
 // name of its host and one that did not under its address would look like two. So
-// the instances of a hop are told by the kind of name that most traces have.
+// the instances of a hop are named by the kind of name that most traces have.
 type naming uint8
 
 // The kinds of names, of as many traces the first: the host of the process that did
@@ -23,20 +23,20 @@ const (
 
 // of returns the number of a place's name of that kind, 0 for none.
 func (n naming) of(p place) int32 {
-	switch {
-	case n == byNamed:
+	switch n {
+	case byNamed:
 		return p.named
-	case p.caller == (n == byCaller):
-		return p.process
+	case byCaller:
+		return max(0, -p.process)
 	}
-	return 0
+	return max(0, p.process)
 }
 
 // sides counts traces of the tail and the body by the name of an instance.
 type sides struct{ tail, body map[int32]uint64 }
 
 // add counts a trace of which an instance is known.
-func (c *sides) add(t *trip, name int32, s *split) {
+func (c *sides) add(t *traceRecord, name int32, s *split) {
 	if s.inTail(t) {
 		c.tail[name]++
 	}
@@ -46,29 +46,29 @@ func (c *sides) add(t *trip, name int32, s *split) {
 }
 
 // instancesOf says on which instances the owner's time was, in tail and body.
-func (w *Accumulator) instancesOf(r *Result, s *split) {
-	if r.Owner == nil || len(w.table.names) == 1 || w.table.crowded() {
+func (a *Accumulator) instancesOf(r *Result, s *split) {
+	if r.Owner == nil || len(a.table.names) == 1 || a.table.crowded() {
 		return
 	}
-	all := w.sidesOf(w.table.index.Number(*r.Owner), s)
+	all := a.sidesOf(a.table.index.Number(*r.Owner), s)
 	best := &all[0]
 	for i := range all {
 		if all[i].traces() > best.traces() {
 			best = &all[i]
 		}
 	}
-	r.listInstances(best, w.table.names)
+	r.listInstances(best, a.table.names)
 }
 
 // sidesOf counts the traces by the instances of a hop, for each kind of name.
-func (w *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
+func (a *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
 	for n := range all {
 		all[n] = sides{map[int32]uint64{}, map[int32]uint64{}}
 	}
-	times := instanceTimes{table: &w.table, ns: make([]int64, len(w.table.names))}
-	w.each(func(t *trip) {
+	var times times
+	a.each(func(t *traceRecord) {
 		for n := range namings {
-			if name := times.longest(t, hop, n); name != 0 {
+			if name := a.table.longest(&times, t, hop, n); name > 0 {
 				all[n].add(t, name, s)
 			}
 		}
@@ -78,38 +78,16 @@ func (w *Accumulator) sidesOf(hop int32, s *split) (all [namings]sides) {
 
 func (s *sides) traces() uint64 { return total(s.tail) + total(s.body) }
 
-// instanceTimes adds up the times of one trace by instance, in the same room for
-// each.
-type instanceTimes struct {
-	table *table
-	ns    []int64 // by name
-	names []int32 // that have any
-}
-
 // longest returns the instance on which a hop spent most of its time in a trace, by
-// one kind of name, of as much the first; 0 where it took none, or none is known.
-func (x *instanceTimes) longest(t *trip, hop int32, n naming) (best int32) {
-	for _, e := range t.entries {
-		p := &x.table.parts[e.part]
-		name := n.of(p.place)
-		if p.hop != hop || e.ns == 0 || name == 0 {
-			continue
-		}
-		if x.ns[name] == 0 {
-			x.names = append(x.names, name)
-		}
-		x.ns[name] += e.ns
-	}
-	for _, name := range x.names {
-		if best == 0 || x.ns[name] > x.ns[best] || x.ns[name] == x.ns[best] && x.table.names[name] < x.table.names[best] {
-			best = name
+// one kind of name, of as much the first; -1 where it took none, or none is known.
+func (t *table) longest(x *times, r *traceRecord, hop int32, n naming) int32 {
+	x.clear()
+	for _, e := range r.entries {
+		if p := &t.parts[e.part]; p.hop == hop && n.of(p.place) > 0 {
+			x.add(n.of(p.place), e.ns)
 		}
 	}
-	for _, name := range x.names {
-		x.ns[name] = 0
-	}
-	x.names = x.names[:0]
-	return best
+	return x.largest(func(a, b int32) int { return cmp.Compare(t.names[a], t.names[b]) })
 }
 
 func (r *Result) listInstances(s *sides, names []string) {

@@ -220,10 +220,10 @@ func TestLinesAlikeButForTheirPodsHaveOneOrder(t *testing.T) {
 		}
 		l.add(0, list...)
 		w := l.merged()
-		w.each(func(trip *trip) {
-			p := w.table.parts[trip.entries[0].part]
-			if trip.total == 100*us && (len(trip.entries) != 1 || w.table.names[p.named] != "a-1") {
-				t.Errorf("%s first: %d parts, %s", first, len(trip.entries), w.table.names[p.named])
+		w.each(func(r *traceRecord) {
+			p := w.table.parts[r.entries[0].part]
+			if r.total == 100*us && (len(r.entries) != 1 || w.table.names[p.named] != "a-1") {
+				t.Errorf("%s first: %d parts, %s", first, len(r.entries), w.table.names[p.named])
 			}
 		})
 	}

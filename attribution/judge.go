@@ -2,122 +2,118 @@ package attribution
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailscope/tailscope/spans"
 )
 
-// judgeTrace says whether a trace fails, and counts how it ended and which hop is
-// to blame. Of a trace without a root only its cuts are counted.
-func (w *Accumulator) judgeTrace(t *spans.Trace, root int32) (fails bool) {
-	outcome := Success
-	if gaveUp(t) {
-		w.measureDepth(t)
-		if at := w.deepest(t, func(i int32) bool { return t.Spans[i].Outcome == spans.Truncated }); at >= 0 {
-			w.anyCut[w.table.hopAt(t.Hops, t.Spans[at].Hop)]++
-		}
-		if root >= 0 {
-			outcome = w.markFailing(t, root)
-		}
-	}
-	if root < 0 {
-		return false
-	}
-	w.counts.outcomes[outcome.index()]++
-	if outcome == Success {
-		return false
-	}
-	at := w.deepest(t, func(i int32) bool { return w.under[i] && t.Spans[i].GaveUp() })
-	w.failures[w.table.hopAt(t.Hops, t.Spans[at].Hop)]++
-	return true
+// verdict is room for who is to blame in one trace or chain, by node.
+type verdict struct {
+	depth []int32 // how far below its root
+	under []bool  // at or below a call for which the trace fails, and may be why
+	until []int64 // when the first such call at or above it gave up
 }
 
-func gaveUp(t *spans.Trace) bool {
-	for i := range t.Spans {
-		if t.Spans[i].GaveUp() {
-			return true
-		}
-	}
-	return false
+func (v *verdict) begin(nodes int) {
+	v.depth = append(v.depth[:0], make([]int32, nodes)...)
+	v.under = append(v.under[:0], make([]bool, nodes)...)
+	v.until = append(v.until[:0], make([]int64, nodes)...)
 }
 
-// measureDepth notes how far below its root each span lies.
-func (w *Accumulator) measureDepth(t *spans.Trace) {
-	w.depth = append(w.depth[:0], make([]int32, len(t.Spans))...)
-	for _, i := range t.TopDown() {
-		if p := t.Parents[i]; p >= 0 {
-			w.depth[i] = w.depth[p] + 1
+// spread measures depths, and marks what may have made the marked calls fail: all
+// below them but what nobody waited for and what was answered after all before a
+// call above it gave up. The order lists nodes after their parents.
+func (v *verdict) spread(nodes []node, order []int32, answer func(int32) (end int64, known bool)) {
+	for _, i := range order {
+		n := &nodes[i]
+		v.until[i] = math.MaxInt64
+		if p := n.parent; p >= 0 {
+			v.depth[i], v.until[i] = v.depth[p]+1, v.until[p]
+			if v.under[p] && !n.detached {
+				end, known := answer(i)
+				v.under[i] = v.under[i] || !known || end > v.until[i]
+			}
+		}
+		if v.under[i] && n.gaveUp() && n.inTime {
+			v.until[i] = min(v.until[i], n.end)
 		}
 	}
 }
 
-// deepest returns the deepest span of a kind; of equally deep ones the one that
-// ended last, then the first in the order of the trace. It is -1 if there is none.
-func (w *Accumulator) deepest(t *spans.Trace, of func(int32) bool) int32 {
-	best := int32(-1)
-	for i := range int32(len(t.Spans)) {
-		if !of(i) {
-			continue
-		}
-		if best < 0 || w.depth[i] > w.depth[best] || w.depth[i] == w.depth[best] && t.Spans[i].End() > t.Spans[best].End() {
+// deepest returns the deepest node of a kind; of equally deep ones the one that
+// ended last, then the first. It is -1 if there is none.
+func (v *verdict) deepest(nodes []node, of func(int) bool) int {
+	best := -1
+	for i := range nodes {
+		if of(i) && (best < 0 || v.depth[i] > v.depth[best] || v.depth[i] == v.depth[best] && nodes[i].end > nodes[best].end) {
 			best = i
 		}
 	}
 	return best
 }
 
-// markFailing says how a trace ended, and marks what lies at or below the calls
-// for which it fails: the root where that gave up, else the last attempts of the
-// calls that it made itself and waited for.
-func (w *Accumulator) markFailing(t *spans.Trace, root int32) Outcome {
-	w.under = append(w.under[:0], make([]bool, len(t.Spans))...)
+func (a *Accumulator) anyGaveUp() bool {
+	return slices.ContainsFunc(a.path.nodes, func(n node) bool { return n.gaveUp() })
+}
+
+// succeeds counts a trace or chain that does not fail.
+func (a *Accumulator) succeeds() bool {
+	a.counts.outcomes[success]++
+	return false
+}
+
+// blame counts how a trace or chain ended, and the hops to blame: that of the deepest
+// cut, and if it fails that of the deepest attempt that may be why. Without an outcome
+// only the cut is counted.
+func (a *Accumulator) blame(outcome Outcome) (fails bool) {
+	nodes := a.path.nodes
+	if at := a.verdict.deepest(nodes, func(i int) bool { return nodes[i].outcome == spans.Truncated }); at >= 0 {
+		a.hop(nodes[at].hop).anyCut++
+	}
+	if outcome == "" {
+		return false
+	}
+	a.counts.outcomes[outcome.index()]++
+	if outcome == Success {
+		return false
+	}
+	at := a.verdict.deepest(nodes, func(i int) bool { return a.verdict.under[i] && nodes[i].gaveUp() })
+	a.hop(nodes[at].hop).failures++
+	return true
+}
+
+// judgeTrace says whether a trace fails. Of one without a root only its cuts are
+// counted.
+func (a *Accumulator) judgeTrace(t *spans.Trace, root int32) (fails bool) {
+	if !a.anyGaveUp() {
+		return root >= 0 && a.succeeds()
+	}
+	a.verdict.begin(len(t.Spans))
+	outcome := Outcome("")
+	if root >= 0 {
+		a.rescues.find(t)
+		outcome = a.outcomeOf(t, root)
+	}
+	a.verdict.spread(a.path.nodes, t.TopDown(), func(i int32) (int64, bool) { return a.rescues.answer(a.path.nodes, i) })
+	return a.blame(outcome)
+}
+
+// outcomeOf says how a trace ended, and marks the calls for which it fails: the root
+// where that gave up, else the last attempts of the calls that it made itself and
+// waited for.
+func (a *Accumulator) outcomeOf(t *spans.Trace, root int32) Outcome {
 	outcome := Success
 	switch t.Spans[root].Outcome {
 	case spans.Truncated:
-		outcome, w.under[root] = Cut, true
+		outcome, a.verdict.under[root] = Cut, true
 	case spans.Failed:
-		outcome, w.under[root] = Failed, true
+		outcome, a.verdict.under[root] = Failed, true
 	default:
-		outcome = w.markPartial(t, root)
-	}
-	if outcome != Success {
-		w.markBelow(t)
-	}
-	return outcome
-}
-
-func (w *Accumulator) markPartial(t *spans.Trace, root int32) Outcome {
-	w.rescues.begin(t)
-	w.rescues.among(t, root)
-	outcome := Success
-	for _, c := range t.Children(root) {
-		if t.Spans[c].GaveUp() && t.HoldsUp(c) && !w.rescues.again(c) {
-			w.under[c] = true
-			outcome = Partial
+		for _, c := range t.Children(root) {
+			if t.Spans[c].GaveUp() && t.HoldsUp(c) && !a.rescues.again(c) {
+				outcome, a.verdict.under[c] = Partial, true
+			}
 		}
 	}
 	return outcome
-}
-
-// markBelow marks what may have made the marked calls fail: all below them but
-// what nobody waited for and what was tried again with success, before a call
-// above it gave up.
-func (w *Accumulator) markBelow(t *spans.Trace) {
-	w.rescues.begin(t)
-	for i := range t.Spans {
-		w.rescues.among(t, int32(i))
-	}
-	w.until = append(w.until[:0], make([]int64, len(t.Spans))...)
-	for _, i := range t.TopDown() {
-		p, until := t.Parents[i], int64(math.MaxInt64)
-		if p >= 0 {
-			until = w.until[p]
-		}
-		if p >= 0 && w.under[p] && t.HoldsUp(i) && !w.rescues.rescued(t, i, until) {
-			w.under[i] = true
-		}
-		if s := &t.Spans[i]; w.under[i] && s.GaveUp() && inTime(s) {
-			until = min(until, s.End())
-		}
-		w.until[i] = until
-	}
 }

@@ -24,12 +24,12 @@ type period struct {
 	first, last int64
 }
 
-func (p *period) add(o period) {
-	if p.n == 0 {
-		*p = o
-		return
+// addPeriod adds to when attempts of a hop ended in one way.
+func (a *Accumulator) addPeriod(key hopKind, p period) {
+	if q, known := a.kinds[key]; known {
+		p = period{p.n + q.n, min(p.first, q.first), max(p.last, q.last)}
 	}
-	p.n, p.first, p.last = p.n+o.n, min(p.first, o.first), max(p.last, o.last)
+	a.kinds[key] = p
 }
 
 // queue is how often calls of one span started together, and how often the
@@ -37,14 +37,14 @@ func (p *period) add(o period) {
 type queue struct{ together, overlapped uint64 }
 
 // observeTrace notes how attempts gave up, and which calls ran side by side.
-func (w *Accumulator) observeTrace(t *spans.Trace) {
+func (a *Accumulator) observeTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		s := &t.Spans[i]
-		if kind := endedBy(s.Outcome, s.CutBy, s.Failure); kind != "" && s.Flags.Has(spans.HasStart) {
-			w.ended(w.table.hopAt(t.Hops, s.Hop), kind, s.Start)
+		if s.GaveUp() && s.Flags.Has(spans.HasStart) {
+			a.noteEnd(a.path.nodes[i].hop, s.Outcome, s.CutBy, s.Failure, s.Start)
 		}
 		if children := t.Children(int32(i)); len(children) > 1 {
-			w.neighbours(t, int32(i), children)
+			a.hop(a.path.nodes[i].hop).queue.look(t, children)
 		}
 	}
 }
@@ -63,20 +63,17 @@ func endedBy(o spans.Outcome, by spans.CutBy, f spans.Failure) string {
 	return "timeout"
 }
 
-func (w *Accumulator) ended(hop int32, kind string, start int64) {
-	key := hopKind{hop, kind}
-	p := w.kinds[key]
-	if p == nil {
-		p = &period{}
-		w.kinds[key] = p
+// noteEnd notes how an attempt that gave up ended.
+func (a *Accumulator) noteEnd(hop int32, o spans.Outcome, by spans.CutBy, f spans.Failure, start int64) {
+	if kind := endedBy(o, by, f); kind != "" {
+		a.addPeriod(hopKind{hop, kind}, period{1, start, start})
 	}
-	p.add(period{1, start, start})
 }
 
-// neighbours looks at calls of one span that followed each other: the later one
+// look compares calls of one span that followed each other: the later one
 // started in the first tenth of the earlier, so both waited together; did their
 // callees run together, too?
-func (w *Accumulator) neighbours(t *spans.Trace, parent int32, children []int32) {
+func (q *queue) look(t *spans.Trace, children []int32) {
 	before, served := int32(-1), int32(-1)
 	for _, c := range children {
 		s := calleeOf(t, c)
@@ -84,22 +81,12 @@ func (w *Accumulator) neighbours(t *spans.Trace, parent int32, children []int32)
 			continue
 		}
 		if before >= 0 && t.Spans[c].Start-t.Spans[before].Start <= t.Spans[before].Duration/10 {
-			w.together(t, parent, served, s)
+			q.together++
+			if max(t.Spans[served].Start, t.Spans[s].Start) < min(t.Spans[served].End(), t.Spans[s].End()) {
+				q.overlapped++
+			}
 		}
 		before, served = c, s
-	}
-}
-
-func (w *Accumulator) together(t *spans.Trace, parent, a, b int32) {
-	hop := w.table.hopAt(t.Hops, t.Spans[parent].Hop)
-	q := w.queues[hop]
-	if q == nil {
-		q = &queue{}
-		w.queues[hop] = q
-	}
-	q.together++
-	if max(t.Spans[a].Start, t.Spans[b].Start) < min(t.Spans[a].End(), t.Spans[b].End()) {
-		q.overlapped++
 	}
 }
 
@@ -118,57 +105,39 @@ func calleeOf(t *spans.Trace, call int32) int32 {
 	return best
 }
 
-func (w *Accumulator) mergeObserved(o *Accumulator, hops []int32) {
-	for key, p := range o.kinds {
-		here := hopKind{hops[key.hop], key.kind}
-		if w.kinds[here] == nil {
-			w.kinds[here] = &period{}
-		}
-		w.kinds[here].add(*p)
-	}
-	for hop, q := range o.queues {
-		here := hops[hop]
-		if w.queues[here] == nil {
-			w.queues[here] = &queue{}
-		}
-		w.queues[here].together += q.together
-		w.queues[here].overlapped += q.overlapped
-	}
-}
-
 // observations are what the traces show besides who owns the tail.
-func (w *Accumulator) observations() []note.Warning {
-	return append(w.oneConnection(), w.changedKinds()...)
+func (a *Accumulator) observations() []note.Warning {
+	return append(a.oneConnection(), a.changedKinds()...)
 }
 
 // oneConnection names the hops whose parallel calls are served one by one.
-func (w *Accumulator) oneConnection() []note.Warning {
+func (a *Accumulator) oneConnection() []note.Warning {
 	var list []note.Warning
-	for _, hop := range w.table.index.Sorted() {
-		q := w.queues[hop]
-		if q == nil || q.together < leastTogether || q.overlapped > 0 {
+	for _, hop := range a.table.index.Sorted() {
+		q := a.hop(hop).queue
+		if q.together < leastTogether || q.overlapped > 0 {
 			continue
 		}
 		list = append(list, note.Warning{Code: "one_connection", Text: fmt.Sprintf(
 			"%s made calls that started together %d times, and never did their callees run together: one connection, or a pool of one",
-			w.table.hops()[hop].String(), q.together)})
+			a.table.hops()[hop].String(), q.together)})
 	}
 	return list
 }
 
 // changedKinds names the hops whose failures were of one kind first and of
 // another later.
-func (w *Accumulator) changedKinds() []note.Warning {
+func (a *Accumulator) changedKinds() []note.Warning {
 	phases := map[int32][]phase{}
-	for key, p := range w.kinds {
+	for key, p := range a.kinds {
 		if p.n >= leastOfKind {
-			phases[key.hop] = append(phases[key.hop], phase{key.kind, *p})
+			phases[key.hop] = append(phases[key.hop], phase{key.kind, p})
 		}
 	}
 	var list []note.Warning
-	for _, hop := range w.table.index.Sorted() {
+	for _, hop := range a.table.index.Sorted() {
 		if text := changes(phases[hop]); text != "" {
-			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + w.table.hops()[hop].String() + " change kind: " + text})
+			list = append(list, note.Warning{Code: "failures_change_kind", Text: "the failures of " + a.table.hops()[hop].String() + " change kind: " + text})
 		}
 	}
 	return list

@@ -72,8 +72,8 @@ func TestThePathAgreesWithTheRuleReadAloud(t *testing.T) {
 			pathOracle(tr, root, tr.Spans[root].Start, tr.Spans[root].End(), want)
 		}
 		sum := int64(0)
-		w.each(func(trip *trip) {
-			for _, e := range trip.entries {
+		w.each(func(r *traceRecord) {
+			for _, e := range r.entries {
 				got[w.table.hops()[w.table.parts[e.part].hop].Name] += e.ns
 				sum += e.ns
 			}
@@ -194,11 +194,11 @@ func extreme(b byte) int64 {
 
 func checkTrips(t *testing.T, w *Accumulator) {
 	w.flush()
-	w.each(func(trip *trip) {
+	w.each(func(r *traceRecord) {
 		sum := int64(0)
-		for _, e := range trip.entries {
+		for _, e := range r.entries {
 			if e.ns < 0 || sum+e.ns < 0 {
-				t.Errorf("times %v", trip.entries)
+				t.Errorf("times %v", r.entries)
 			}
 			sum += e.ns
 		}
@@ -229,7 +229,7 @@ func FuzzLines(f *testing.F) {
 			return
 		}
 		checkTrips(t, w)
-		if a, b := times(w), times(watchOf(list...)); a != b {
+		if a, b := timesOnPath(w), timesOnPath(watchOf(list...)); a != b {
 			t.Errorf("%s; as a trace %s", a, b)
 		}
 		if a, b := fate(w), fate(watchOf(list...)); a != b {
@@ -257,8 +257,8 @@ func TestTablesOfNames(t *testing.T) {
 		}, c.hops, c.hosts))
 	}
 	got := map[string]int{}
-	w.each(func(trip *trip) {
-		p := w.table.parts[trip.entries[0].part]
+	w.each(func(r *traceRecord) {
+		p := w.table.parts[r.entries[0].part]
 		got[w.table.hops()[p.hop].Name+" on "+w.table.names[p.process]]++
 	})
 	if d := cmp.Diff(map[string]int{"b on n2": 4, "b on n4": 1, "c on n2": 1}, got); d != "" {

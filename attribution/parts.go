@@ -14,42 +14,21 @@ type part struct {
 	place
 }
 
-// key is the part as one number, which takes less to look up: names and hops are
-// few enough for that.
-func (p part) key() uint64 {
-	key := (uint64(p.hop)<<nameBits|uint64(p.process))<<nameBits | uint64(p.named)
-	if p.caller {
-		return key<<1 | 1
-	}
-	return key << 1
-}
-
-// nameBits hold the number of a name; the next line fails to compile if they do not.
-const nameBits = 17
-
-const _ = uint(1<<nameBits - 1 - (spans.MostInstances + 1))
-
 // table numbers hops, parts and the names of places. Hops of traces are translated
 // by their index, so that a span costs no look-up by name.
 type table struct {
 	index     spans.HopIndex
 	parts     []part
-	names     []string         // of hosts and instances; the first is none
-	partIndex map[uint64]int32 // by part.key
+	names     []string // of hosts and instances; the first is none
+	partIndex map[part]int32
 	nameIndex map[string]int32
 
-	recent           []recent // by hop
+	recent           []int32 // by hop: the part as which it was last seen, + 1
 	hosts, instances theirNames
 }
 
-// recent is the part as which a hop was last seen.
-type recent struct {
-	part  int32 // one more than the index
-	place place // of part
-}
-
 func newTable() table {
-	t := table{parts: []part{{gap, place{}}}, names: []string{""}, partIndex: map[uint64]int32{}, nameIndex: map[string]int32{"": 0}}
+	t := table{parts: []part{{gap, place{}}}, names: []string{""}, partIndex: map[part]int32{}, nameIndex: map[string]int32{"": 0}}
 	t.index.Reserve(spans.Hop{Name: gapName})
 	return t
 }
@@ -60,11 +39,10 @@ func (t *table) hops() []spans.Hop { return t.index.Hops() }
 // part returns the number of a hop at a place.
 func (t *table) part(hop int32, at place) int32 {
 	p := part{hop, at}
-	key := p.key()
-	i, ok := t.partIndex[key]
+	i, ok := t.partIndex[p]
 	if !ok {
 		i = int32(len(t.parts))
-		t.partIndex[key] = i
+		t.partIndex[p] = i
 		t.parts = append(t.parts, p)
 	}
 	return i
@@ -77,26 +55,20 @@ func (t *table) use(hosts, instances []string) {
 	t.instances.follow(t, instances)
 }
 
-// registerHops enters the hops of a trace, so that those are known too that have no time
-// on a path.
-func (t *table) registerHops(trace *spans.Trace) {
-	for i := range trace.Spans {
-		t.hopAt(trace.Hops, trace.Spans[i].Hop)
-	}
-}
+func (t *table) compareHops(a, b int32) int { return t.hops()[a].Compare(t.hops()[b]) }
 
 func (t *table) hopAt(hops []spans.Hop, i int32) int32 { return t.index.Translate(hops, i) }
 
 // partAt returns the part of a hop at a place.
 func (t *table) partAt(hop int32, at place) int32 {
 	for int(hop) >= len(t.recent) {
-		t.recent = append(t.recent, recent{})
+		t.recent = append(t.recent, 0)
 	}
 	k := &t.recent[hop]
-	if k.part == 0 || k.place != at {
-		k.place, k.part = at, t.part(hop, at)+1
+	if *k == 0 || t.parts[*k-1].place != at {
+		*k = t.part(hop, at) + 1
 	}
-	return k.part - 1
+	return *k - 1
 }
 
 // merge returns where the hops and the parts of another table stand in this one.
@@ -108,7 +80,95 @@ func (t *table) merge(o *table) (hops, parts []int32) {
 	}
 	for i := 1; i < len(o.parts); i++ {
 		p := o.parts[i]
-		parts[i] = t.part(hops[p.hop], place{names[p.process], names[p.named], p.caller})
+		parts[i] = t.part(hops[p.hop], p.renumbered(names))
 	}
 	return hops, parts
+}
+
+// place is where an attempt ran, as numbers of names, 0 where the source does not
+// say. One place often has two names: the host of a server's process is the address
+// that its callers name.
+type place struct {
+	process int32 // the host of the process: of a call, of the server that took it; less than 0: of its caller, as nothing else is known
+	named   int32 // what the attempt itself names: its peer, or a log's instance
+}
+
+// renumbered is the same place where names have other numbers.
+func (p place) renumbered(names []int32) place {
+	if p.process < 0 {
+		return place{-names[-p.process], names[p.named]}
+	}
+	return place{names[p.process], names[p.named]}
+}
+
+// theirNames translates the names of a trace or a batch.
+type theirNames struct {
+	first *string
+	list  []int32
+}
+
+// follow translates a list, of which the names are known that it had when it was
+// last seen.
+func (n *theirNames) follow(t *table, names []string) {
+	var first *string
+	if len(names) > 0 {
+		first = &names[0]
+	}
+	if n.first != first {
+		n.first, n.list = first, n.list[:0]
+	}
+	for len(n.list) < len(names) {
+		n.list = append(n.list, t.name(names[len(n.list)]))
+	}
+}
+
+// at returns the number of a name, none where the source has no names.
+func (n *theirNames) at(i int32) int32 {
+	if len(n.list) == 0 {
+		return 0
+	}
+	return n.list[i]
+}
+
+// name returns the number of a name; see crowded.
+func (t *table) name(name string) int32 {
+	i, ok := t.nameIndex[name]
+	if !ok && !t.crowded() {
+		i = int32(len(t.names))
+		t.nameIndex[name] = i
+		t.names = append(t.names, name)
+	}
+	return i
+}
+
+// crowded reports whether there are more names than instances can have. All of a
+// source are entered, used or not, so that it does not depend on who saw which.
+func (t *table) crowded() bool { return len(t.names)-1 > spans.MostInstances }
+
+// placeOf says where a span ran. A call is taken for an attempt at its server's.
+func (t *table) placeOf(trace *spans.Trace, i int32) place {
+	s := &trace.Spans[i]
+	own, named := t.hosts.at(s.Host), t.instances.at(s.Instance)
+	if k := trace.Hops[s.Hop].Kind; k != spans.Client && k != spans.Producer {
+		return place{process: own, named: named}
+	}
+	server := t.serverOf(trace, i)
+	if server == 0 && named == 0 {
+		return place{process: -own}
+	}
+	return place{process: server, named: named}
+}
+
+// serverOf returns the host of the first server that took a call, 0 if none is
+// known.
+func (t *table) serverOf(trace *spans.Trace, call int32) int32 {
+	for _, c := range trace.Children(call) {
+		s := &trace.Spans[c]
+		if trace.Hops[s.Hop].Kind == spans.Server {
+			if host := t.hosts.at(s.Host); host != 0 {
+				return host
+			}
+		}
+	}
+	return 0
 }

@@ -10,10 +10,16 @@ import (
 
 // node is a span as the critical path sees it. Times are ns.
 type node struct {
-	start, end int64
-	part       int32
-	cut        bool // by a timeout or a caller that left
+	start, end       int64
+	part, hop        int32 // numbers in the table
+	parent           int32 // -1 for none
+	outcome          spans.Outcome
+	inTime, detached bool // detached: its parent does not wait for it
 }
+
+func (n *node) cut() bool { return n.outcome == spans.Truncated }
+
+func (n *node) gaveUp() bool { return n.cut() || n.outcome == spans.Failed }
 
 // offPath is the start of a node that no path can reach.
 const offPath = math.MaxInt64
@@ -21,16 +27,15 @@ const offPath = math.MaxInt64
 // path finds the critical path of one tree after the other, in the same memory.
 type path struct {
 	nodes []node
-	// The children of node i, by start: those of the trace, else from kids.
+	// The children of node i, by start: those of the trace, else from first[i] on, each
+	// followed by next, as numbers one too large, to none, 0.
 	trace       *spans.Trace
-	first, kids []int32
+	first, next []int32
 
-	stack   []frame
-	among   []int32 // children being looked at
-	spent   []int64 // by part
-	cut     []bool  // by part: some of its time was ended by a cut
-	on      []bool  // by part: it is in touched
-	touched []int32
+	stack []frame
+	among []int32 // children being looked at
+	times         // by part
+	cut   []bool  // by part: some of its time was ended by a cut
 }
 
 // frame is a node with the window that the path gives to it.
@@ -40,19 +45,12 @@ type frame struct {
 	cutEnd bool // the window ends because of a cut, its own or one above
 }
 
-// reset forgets the times of the last tree; parts is how many there are.
-func (p *path) reset(parts int) {
-	for _, i := range p.touched {
-		p.spent[i], p.cut[i], p.on[i] = 0, false, false
+// reset forgets the times of the last tree.
+func (p *path) reset() {
+	for _, i := range p.used {
+		p.cut[i] = false
 	}
-	p.touched = p.touched[:0]
-	p.room(parts)
-}
-
-func (p *path) room(parts int) {
-	for len(p.spent) < parts {
-		p.spent, p.cut, p.on = append(p.spent, 0), append(p.cut, false), append(p.on, false)
-	}
+	p.clear()
 }
 
 // spend gives time to a part. The sum over all parts stays within int64, as a
@@ -61,12 +59,10 @@ func (p *path) spend(part int32, ns int64, cut bool) {
 	if ns == 0 && !cut {
 		return
 	}
-	p.room(int(part) + 1)
-	if !p.on[part] {
-		p.on[part] = true
-		p.touched = append(p.touched, part)
+	p.add(part, ns)
+	for len(p.cut) < len(p.ns) {
+		p.cut = append(p.cut, false)
 	}
-	p.spent[part] += ns
 	p.cut[part] = p.cut[part] || cut
 }
 
@@ -76,7 +72,7 @@ func (p *path) spend(part int32, ns int64, cut bool) {
 // itself, so that a chain may be as deep as memory allows.
 func (p *path) walk(top int32) {
 	n := &p.nodes[top]
-	p.stack = append(p.stack[:0], frame{top, n.start, n.end, n.cut})
+	p.stack = append(p.stack[:0], frame{top, n.start, n.end, n.cut()})
 	for len(p.stack) > 0 {
 		f := p.stack[len(p.stack)-1]
 		p.stack = p.stack[:len(p.stack)-1]
@@ -98,7 +94,7 @@ func (p *path) share(f frame) {
 			continue
 		}
 		outlasts := f.cutEnd && hi == f.hi && n.end > hi
-		p.stack = append(p.stack, frame{c, lo, hi, n.cut || outlasts})
+		p.stack = append(p.stack, frame{c, lo, hi, n.cut() || outlasts})
 		own, at = own-(hi-lo), lo
 	}
 	p.spend(p.nodes[f.node].part, own, f.cutEnd)
@@ -110,12 +106,15 @@ const fewChildren = 12
 // byEnd returns the children of a frame's node, the one that ends last first;
 // of those that end together, or with the window, the one that started first.
 func (p *path) byEnd(f frame) []int32 {
-	children := p.children(f.node)
-	if len(children) < 2 {
-		return children
+	p.among = p.among[:0]
+	if p.trace != nil {
+		p.among = append(p.among, p.trace.Children(f.node)...)
+	} else {
+		for c := p.first[f.node]; c > 0; c = p.next[c-1] {
+			p.among = append(p.among, c-1)
+		}
 	}
-	p.among = append(p.among[:0], children...)
-	if len(children) > fewChildren {
+	if len(p.among) > fewChildren {
 		slices.SortFunc(p.among, func(a, b int32) int { return p.compareEnds(a, b, f.hi) })
 		return p.among
 	}
@@ -136,32 +135,13 @@ func (p *path) compareEnds(a, b int32, hi int64) int {
 	return cmp.Compare(a, b)
 }
 
-func (p *path) children(i int32) []int32 {
-	if p.trace != nil {
-		return p.trace.Children(i)
-	}
-	return p.kids[p.first[i]:p.first[i+1]]
-}
-
-// link lists the children of each node from its parents, -1 for those that hang
-// nowhere. Children keep the order of the nodes.
-func (p *path) link(parents []int32) {
-	n := len(parents)
-	p.trace = nil
-	p.first = append(p.first[:0], make([]int32, n+1)...)
-	for _, up := range parents {
-		if up >= 0 {
-			p.first[up]++
-		}
-	}
-	for i := 1; i <= n; i++ {
-		p.first[i] += p.first[i-1]
-	}
-	p.kids = append(p.kids[:0], make([]int32, p.first[n])...)
+// link lists the children of each node of a chain. They keep the order of the nodes.
+func (p *path) link() {
+	n := len(p.nodes)
+	p.trace, p.first, p.next = nil, append(p.first[:0], make([]int32, n)...), append(p.next[:0], make([]int32, n)...)
 	for i := n - 1; i >= 0; i-- {
-		if up := parents[i]; up >= 0 {
-			p.first[up]--
-			p.kids[p.first[up]] = int32(i)
+		if up := p.nodes[i].parent; up >= 0 {
+			p.next[i], p.first[up] = p.first[up], int32(i)+1
 		}
 	}
 }

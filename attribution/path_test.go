@@ -83,7 +83,7 @@ func TestCriticalPath(t *testing.T) {
 			{id: 3, parent: 2, start: 20, end: 200, hop: "B"},
 		}, "A 50, B 180, call* 120"},
 	} {
-		if got := times(watchOf(c.spans...)); got != c.want {
+		if got := timesOnPath(watchOf(c.spans...)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ var crisp = map[string]struct {
 
 func TestCriticalPathOfCRISPsCases(t *testing.T) {
 	for name, c := range crisp {
-		if got := times(watchOf(c.spans...)); got != c.want {
+		if got := timesOnPath(watchOf(c.spans...)); got != c.want {
 			t.Errorf("case %s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -18,8 +18,8 @@ type Query struct {
 	// Confidence is that of the interval of a share, two-sided, and of the
 	// limits of counts, one-sided.
 	Confidence quantile.P
-	// Biased tells that the traces were chosen by how they went: then only
-	// failures are counted. Weighted tells that they stand for different numbers
+	// Biased says that the traces were chosen by how they went: then only
+	// failures are counted. Weighted says that they stand for different numbers
 	// of others, which is not taken into account.
 	Biased, Weighted bool
 	Jobs             int // goroutines to use; the result is the same for any number
@@ -75,16 +75,15 @@ type Hop struct {
 	AnyCut     uint64                `json:"-"`
 }
 
-// Failures says where failures sit.
+// Failures says where failures sit. AnyCut is about all traces with a cut, whether
+// they fail or not.
 type Failures struct {
-	N       uint64                  `json:"n"`
-	ByHop   jsontype.List[HopCount] `json:"by_hop"`
-	Verdict Place                   `json:"verdict"`
-	AnyCut  AnyCut                  `json:"any_cut"`
+	Blame
+	AnyCut Blame `json:"any_cut"`
 }
 
-// AnyCut is about all traces with a cut, whether they fail or not.
-type AnyCut struct {
+// Blame is how many traces went wrong in one way, and at which hops.
+type Blame struct {
 	N       uint64                  `json:"n"`
 	ByHop   jsontype.List[HopCount] `json:"by_hop"`
 	Verdict Place                   `json:"verdict"`
@@ -113,74 +112,80 @@ type OutcomeCount struct {
 }
 
 // Result returns who owns the tail. Nothing is lost: it may be asked for again.
-func (w *Accumulator) Result(q Query) Result {
-	w.flush()
-	r := Result{Basis: w.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: w.observations(), Warnings: w.warnings(q)}
+func (a *Accumulator) Result(q Query) Result {
+	a.flush()
+	r := Result{Basis: a.basis(), TailFrom: q.TailFrom, MaxHops: q.MaxHops, Interval: q.Confidence, Observations: a.observations(), Warnings: a.warnings(q)}
 	for i, o := range Outcomes {
-		r.Outcomes = append(r.Outcomes, OutcomeCount{o, w.counts.outcomes[i]})
+		r.Outcomes = append(r.Outcomes, OutcomeCount{o, a.counts.outcomes[i]})
 	}
-	r.Failures = w.failuresOf(q.Confidence)
+	r.Failures = a.failuresOf(q.Confidence)
 	if q.Biased {
 		r.Verdict = "no owner: the traces were chosen by how they went, so their tail is not the tail"
 		return r
 	}
-	s := w.split(q, &r)
-	r.Hops = w.hopsOf(s, q)
+	s := a.split(q, &r)
+	r.Hops = a.hopsOf(s, q)
 	r.decide()
 	r.warnOfHops()
-	w.instancesOf(&r, s)
+	a.instancesOf(&r, s)
 	return r
 }
 
 // basis is that of most traces, of as many the first.
-func (w *Accumulator) basis() Basis {
+func (a *Accumulator) basis() Basis {
 	best := 0
-	for i, n := range w.counts.measured {
-		if n > w.counts.measured[best] {
+	for i, n := range a.counts.measured {
+		if n > a.counts.measured[best] {
 			best = i
 		}
 	}
-	if w.counts.measured[best] == 0 {
+	if a.counts.measured[best] == 0 {
 		return ""
 	}
 	return bases[best]
 }
 
 // failuresOf says where failures sit, by the names of hops.
-func (w *Accumulator) failuresOf(confidence quantile.P) Failures {
-	var f Failures
-	f.N, f.ByHop = w.byName(w.failures)
-	f.Verdict = placeOf(f.N, f.ByHop, confidence)
-	f.AnyCut.N, f.AnyCut.ByHop = w.byName(w.anyCut)
-	f.AnyCut.Verdict = placeOf(f.AnyCut.N, f.AnyCut.ByHop, confidence)
-	return f
+func (a *Accumulator) failuresOf(confidence quantile.P) Failures {
+	return Failures{
+		a.blamed(confidence, func(h *hop) uint64 { return h.failures }),
+		a.blamed(confidence, func(h *hop) uint64 { return h.anyCut }),
+	}
 }
 
-func (w *Accumulator) byName(counts map[int32]uint64) (n uint64, list []HopCount) {
+func (a *Accumulator) blamed(confidence quantile.P, count func(*hop) uint64) (b Blame) {
 	names := map[string]uint64{}
-	for hop, count := range counts {
-		names[w.table.hops()[hop].Name] += count
-		n += count
+	for i := range a.hops {
+		n := count(&a.hops[i])
+		names[a.table.hops()[i].Name] += n
+		b.N += n
 	}
-	for name, count := range names {
-		list = append(list, HopCount{name, count})
+	b.ByHop = hopCounts(names, 1)
+	b.Verdict = placeOf(b.N, b.ByHop, confidence)
+	return b
+}
+
+// hopCounts lists counts that are at least so large, the largest first.
+func hopCounts(counts map[string]uint64, least uint64) (list []HopCount) {
+	for name, n := range counts {
+		if n >= least {
+			list = append(list, HopCount{name, n})
+		}
 	}
 	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
-	return n, list
+	return list
 }
 
 // hopsOf lists all hops of the traces and chains, also those without any time.
 func (w *Accumulator) hopsOf(s *split, q Query) []Hop {
 	var list []Hop
 	for i := range w.table.hops() {
+		seen := w.hop(int32(i))
 		h := Hop{
 			Hop: w.table.hops()[i], Gap: int32(i) == gap, TailMean: s.tail.mean(i), BodyMean: s.body.mean(i),
-			LowerBound: s.cut[i], LargestIn: s.largest[i], Failures: w.failures[int32(i)], AnyCut: w.anyCut[int32(i)],
+			LowerBound: s.cut[i], LargestIn: s.largest[i], Exemplars: seen.exemplars.inTail(s.from), Failures: seen.failures, AnyCut: seen.anyCut,
 		}
 		h.Excess = h.TailMean - h.BodyMean
-		if i < len(w.best) {
-			h.Exemplars = w.best[i].inTail(s.from)
-		}
 		if s.gaps || !h.Gap {
 			list = append(list, h)
 			s.listed = append(s.listed, int32(i))

@@ -138,30 +138,30 @@ func failurePlaces(o *Result) report.Table {
 	if ended := outcomeText(o.Outcomes); ended != "" {
 		caption = append(caption, "Traces by how they ended: "+ended+".")
 	}
-	return report.NewTable("Where failures sit", blamed(f), []report.Column[blame]{
-		{Head: "hop", Is: report.Key | report.Name, Of: func(b *blame) value { return report.String(b.hop) }},
-		{Head: "failures", Of: func(b *blame) value { return report.Count(b.failures) }},
-		{Head: "any cut", Of: func(b *blame) value { return report.Count(b.cuts) }},
+	return report.NewTable("Where failures sit", blamed(f), []report.Column[blamedHop]{
+		{Head: "hop", Is: report.Key | report.Name, Of: func(b *blamedHop) value { return report.String(b.hop) }},
+		{Head: "failures", Of: func(b *blamedHop) value { return report.Count(b.failures) }},
+		{Head: "any cut", Of: func(b *blamedHop) value { return report.Count(b.cuts) }},
 	}, caption...)
 }
 
-// blame is what a hop is blamed for.
-type blame struct {
+// blamedHop is what a hop is blamed for.
+type blamedHop struct {
 	hop            string
 	failures, cuts uint64
 }
 
 // blamed lists the hops that are blamed, those for failures first.
-func blamed(f *Failures) []blame {
-	var list []blame
+func blamed(f *Failures) []blamedHop {
+	var list []blamedHop
 	for _, c := range f.ByHop {
-		list = append(list, blame{hop: c.Hop, failures: c.N})
+		list = append(list, blamedHop{hop: c.Hop, failures: c.N})
 	}
 	for _, c := range f.AnyCut.ByHop {
-		at := slices.IndexFunc(list, func(b blame) bool { return b.hop == c.Hop })
+		at := slices.IndexFunc(list, func(b blamedHop) bool { return b.hop == c.Hop })
 		if at < 0 {
 			at = len(list)
-			list = append(list, blame{hop: c.Hop})
+			list = append(list, blamedHop{hop: c.Hop})
 		}
 		list[at].cuts = c.N
 	}

@@ -45,22 +45,32 @@ func (s sum) float(n uint64) float64 {
 
 func (s *sums) mean(hop int) int64 { return s.hops[hop].mean(s.n) }
 
+// side is the traces of the tail or of the body.
+type side struct {
+	sums
+	groups []uint32 // traces by their group
+	units  *unitTimes
+}
+
+func newSide(hops int) side {
+	return side{sums{hops: make([]sum, hops)}, make([]uint32, 1<<16), newUnitTimes(hops)}
+}
+
 // split is the traces taken apart into tail and body.
 type split struct {
+	table      *table
 	from, to   int64 // the tail's shortest, the body's longest
-	tail, body sums
+	tail, body side
 	cut        []bool   // by hop
 	gaps       bool     // some trace has time that belongs to no hop
 	largest    []uint64 // tail traces by their largest hop
 	listed     []int32  // hops of the result, in its order
-	groups     [2][]uint32
-	times      hopTimes      // of the trip at hand
-	tops       []top         // by hop
-	units      [2]*unitTimes // the sides
+	times      times    // of the trace at hand, by hop
+	tops       []top    // by hop
 }
 
-func (s *split) inTail(t *trip) bool { return t.total >= s.from || t.fails }
-func (s *split) inBody(t *trip) bool { return t.total <= s.to && !t.fails }
+func (s *split) inTail(t *traceRecord) bool { return t.total >= s.from || t.fails }
+func (s *split) inBody(t *traceRecord) bool { return t.total <= s.to && !t.fails }
 
 // half is the quantile up to which the body reaches.
 var (
@@ -70,16 +80,16 @@ var (
 
 // split goes through all traces once: it adds up the times of each side, and
 // takes the p99 of each hop.
-func (w *Accumulator) split(q Query, r *Result) *split {
-	r.EndToEnd = quantile.Summarize(quantile.Union{&w.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
+func (a *Accumulator) split(q Query, r *Result) *split {
+	r.EndToEnd = quantile.Summarize(quantile.Union{&a.total}, append([]quantile.P{q.TailFrom, half, ninetyNinth}, q.Quantiles...))
 	var from, to int64
 	if v := r.EndToEnd.Quantiles; v != nil {
 		from, to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
 		r.EndToEnd.Asked = q.Quantiles
 	}
-	parts := make([]*split, w.readers(q.Jobs))
-	w.sideBySide(len(parts), func(i int) func(*trip) {
-		parts[i] = newSplit(&w.table, r.EndToEnd.N, from, to)
+	parts := make([]*split, a.readers(q.Jobs))
+	a.sideBySide(len(parts), func(i int) func(*traceRecord) {
+		parts[i] = newSplit(&a.table, r.EndToEnd.N, from, to)
 		return parts[i].visit
 	})
 	s := parts[0]
@@ -96,42 +106,37 @@ func (w *Accumulator) split(q Query, r *Result) *split {
 func newSplit(t *table, traces uint64, from, to int64) *split {
 	hops := len(t.hops())
 	return &split{
-		from: from, to: to, tail: sums{hops: make([]sum, hops)}, body: sums{hops: make([]sum, hops)},
-		cut: make([]bool, hops), largest: make([]uint64, hops),
-		groups: [2][]uint32{make([]uint32, 1<<16), make([]uint32, 1<<16)},
-		times:  hopTimes{table: t}, tops: newTops(hops, traces), units: [2]*unitTimes{newUnitTimes(hops), newUnitTimes(hops)},
+		table: t, from: from, to: to, tail: newSide(hops), body: newSide(hops),
+		cut: make([]bool, hops), largest: make([]uint64, hops), tops: newTops(hops, traces),
 	}
 }
 
-func (s *split) visit(t *trip) {
-	s.times.of(t)
-	for _, hop := range s.times.hops {
-		s.gaps = s.gaps || hop == gap
-		s.tops[hop].add(s.times.perHop[hop])
-	}
-	s.place(t)
+func (s *split) visit(t *traceRecord) {
 	s.times.clear()
-}
-
-// place adds a trip to the side it belongs to, or to both, where the tail begins
-// at a time that the body has too.
-func (s *split) place(t *trip) {
+	for _, e := range t.entries {
+		s.times.add(s.table.parts[e.part].hop, e.ns)
+	}
+	for _, hop := range s.times.used {
+		s.gaps = s.gaps || hop == gap
+		s.tops[hop].add(s.times.ns[hop])
+	}
+	// The tail may begin at a time that the body has too.
 	if s.inTail(t) {
-		s.groups[0][t.group]++
-		s.tail.add(t, &s.times)
-		s.units[0].add(t, &s.times)
-		if hop := s.times.largest(); hop >= 0 {
-			s.largest[hop]++
-		}
-		for _, e := range t.entries {
-			hop := s.times.table.parts[e.part].hop
-			s.cut[hop] = s.cut[hop] || e.cut
-		}
+		s.addToTail(t)
 	}
 	if s.inBody(t) {
-		s.groups[1][t.group]++
 		s.body.add(t, &s.times)
-		s.units[1].add(t, &s.times)
+	}
+}
+
+func (s *split) addToTail(t *traceRecord) {
+	s.tail.add(t, &s.times)
+	if hop := s.times.largest(s.table.compareHops); hop >= 0 {
+		s.largest[hop]++
+	}
+	for _, e := range t.entries {
+		hop := s.table.parts[e.part].hop
+		s.cut[hop] = s.cut[hop] || e.cut
 	}
 }
 
@@ -145,26 +150,26 @@ func (s *split) merge(o *split) {
 		s.largest[i] += o.largest[i]
 		s.tops[i].merge(&o.tops[i])
 	}
-	for side := range s.groups {
-		for g, n := range o.groups[side] {
-			s.groups[side][g] += n
-		}
-		s.units[side].merge(o.units[side])
-	}
 }
 
-func (s *sums) add(t *trip, times *hopTimes) {
+func (s *side) add(t *traceRecord, times *times) {
 	s.n++
 	s.total.add(t.total)
-	for _, hop := range times.hops {
-		s.hops[hop].add(times.perHop[hop])
+	for _, hop := range times.used {
+		s.hops[hop].add(times.ns[hop])
 	}
+	s.groups[t.group]++
+	s.units.add(t, times)
 }
 
-func (s *sums) merge(o *sums) {
+func (s *side) merge(o *side) {
 	s.n += o.n
 	s.total.merge(o.total)
 	for i := range s.hops {
 		s.hops[i].merge(o.hops[i])
 	}
+	for g, n := range o.groups {
+		s.groups[g] += n
+	}
+	s.units.merge(o.units)
 }

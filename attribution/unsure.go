@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,14 +15,6 @@ type hopPair struct{ outer, inner int32 }
 // mostPairs is how many pairs one warning names.
 const mostPairs = 3
 
-// noteUnsure counts attempts that lie in another one although the times do not
-// tell which of the two called the other.
-func (w *Accumulator) noteUnsure(outer, inner *spans.Attempt) {
-	if unsure(outer, inner) {
-		w.unsure[hopPair{w.hopOf(outer), w.hopOf(inner)}]++
-	}
-}
-
 // unsure reports whether neither of two attempts holds the other, or each does:
 // they start and end together, or the inner one starts hardly later and yet
 // outlasts the outer one, which did not give up.
@@ -34,34 +25,21 @@ func unsure(outer, inner *spans.Attempt) bool {
 	return !outer.GaveUp() && outer.End() < inner.End() && !wellBefore(outer.Start, inner.Start)
 }
 
-func (w *Accumulator) mergeUnsure(o *Accumulator, hops []int32) {
-	for pair, n := range o.unsure {
-		w.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
-	}
-}
-
 // unsurePairs lists the pairs that are unsure in at least one of a hundred chains,
 // by names, whichever was taken for the caller; the most first.
-func (w *Accumulator) unsurePairs() []HopCount {
+func (a *Accumulator) unsurePairs() []HopCount {
 	counts := map[string]uint64{}
-	for pair, n := range w.unsure {
-		names := []string{w.table.hops()[pair.outer].String(), w.table.hops()[pair.inner].String()}
+	for pair, n := range a.unsure {
+		names := []string{a.table.hops()[pair.outer].String(), a.table.hops()[pair.inner].String()}
 		slices.Sort(names)
 		counts[strings.Join(names, " and ")] += n
 	}
-	var list []HopCount
-	for names, n := range counts {
-		if n >= max(1, w.counts.measured[containment]/100) {
-			list = append(list, HopCount{names, n})
-		}
-	}
-	slices.SortFunc(list, func(a, b HopCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Hop, b.Hop)) })
-	return list
+	return hopCounts(counts, max(1, a.counts.measured[containment]/100))
 }
 
 // unsureNesting names the pairs of which it is not known who called whom.
-func (w *Accumulator) unsureNesting() []note.Warning {
-	pairs := w.unsurePairs()
+func (a *Accumulator) unsureNesting() []note.Warning {
+	pairs := a.unsurePairs()
 	if len(pairs) == 0 {
 		return nil
 	}

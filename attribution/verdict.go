@@ -15,7 +15,7 @@ const (
 	leastTail     = 3
 	leastBody     = 10
 	fewTail       = 20 // below it an owner is named with a warning
-	leastPlaced   = 20 // failures, or tail traces, of which a place is told
+	leastPlaced   = 20 // failures, or tail traces, of which a place is named
 	leastTogether = 20
 	leastOfKind   = 5
 
@@ -130,31 +130,31 @@ func shareText(h Hop, confidence quantile.P) string {
 }
 
 // warnings say what the figures do not cover.
-func (w *Accumulator) warnings(q Query) []note.Warning {
+func (a *Accumulator) warnings(q Query) []note.Warning {
 	var list []note.Warning
 	add := func(code, format string, args ...any) {
 		list = append(list, note.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
-	all := w.total.N()
-	for i, n := range w.counts.measured {
-		if b := bases[i]; n > 0 && n < all && b != w.basis() {
-			add("mixed_basis", "%d of %s %s on %s, the most on %s", n, note.Count(all, "trace"), note.Form(n, "rests", "rest"), b, w.basis())
+	all := a.total.N()
+	for i, n := range a.counts.measured {
+		if b := bases[i]; n > 0 && n < all && b != a.basis() {
+			add("mixed_basis", "%d of %s %s on %s, the most on %s", n, note.Count(all, "trace"), note.Form(n, "rests", "rest"), b, a.basis())
 		}
 	}
-	if n := w.counts.rootless; n > 0 {
+	if n := a.counts.rootless; n > 0 {
 		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only cuts are counted", n)
 	}
-	if n := w.counts.outside; n > 0 {
-		add("children_outside", "%d of %s outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, note.Count(w.counts.children, "span that its parent waits for", "spans that their parent waits for")+note.Form(n, " lies", " lie"))
+	if n := a.counts.outside; n > 0 {
+		add("children_outside", "%d of %s outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, note.Count(a.counts.children, "span that its parent waits for", "spans that their parent waits for")+note.Form(n, " lies", " lie"))
 	}
-	list = append(list, w.unsureNesting()...)
-	if n := w.counts.loneLines; n > 0 {
-		add("lines_without_chain", "%d of %s no chain: %s left out", n, note.Count(w.counts.lines, "line")+note.Form(n, " names", " name"), note.Form(n, "it is", "they are"))
+	list = append(list, a.unsureNesting()...)
+	if n := a.counts.loneLines; n > 0 {
+		add("lines_without_chain", "%d of %s no chain: %s left out", n, note.Count(a.counts.lines, "line")+note.Form(n, " names", " name"), note.Form(n, "it is", "they are"))
 	}
-	if n := w.counts.tooLong; n > 0 {
+	if n := a.counts.tooLong; n > 0 {
 		add("chains_too_long", "%s of more than %d lines %s left out: does the field taken for the chain name one?", note.Count(n, "chain"), spans.MostNested, note.Form(n, "is", "are"))
 	}
-	if w.table.crowded() {
+	if a.table.crowded() {
 		add("too_many_instances", "more than %d hosts, peers and instances are named: they are not told apart; --field instance=KEY names the field of a log that holds them", spans.MostInstances)
 	}
 	if q.Weighted {

@@ -200,11 +200,11 @@ var usual = Query{
 	Quantiles: []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.99")}, TailFrom: quantile.MustP("0.95"), Confidence: quantile.MustP("0.95"),
 }
 
-// times writes what the hops have on the paths of all traces together, in µs,
+// timesOnPath writes what the hops have on the paths of all traces together, in µs,
 // sorted by name; * where a cut ended some of it.
-func times(w *Accumulator) string {
+func timesOnPath(w *Accumulator) string {
 	sums, cuts := map[string]int64{}, map[string]bool{}
-	w.each(func(t *trip) {
+	w.each(func(t *traceRecord) {
 		for _, e := range t.entries {
 			name := w.table.hops()[w.table.parts[e.part].hop].Name
 			sums[name] += e.ns

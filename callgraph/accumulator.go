@@ -11,7 +11,7 @@ import (
 // that begins with a call: nobody wrote it down.
 const request = 0
 
-// Config is what a run tells its accumulators.
+// Config holds the settings of a run for its accumulators.
 type Config struct {
 	// Memory is how many bytes the times of one accumulator hold before the rest goes to
 	// a file in TempDir; 0 sets no limit.
@@ -53,8 +53,8 @@ func NewAccumulator(c Config) *Accumulator {
 
 // Err returns the first error of writing times to a file or reading them. After
 // one the graph is not to be trusted.
-func (w *Accumulator) Err() error {
-	for _, s := range w.stores {
+func (a *Accumulator) Err() error {
+	for _, s := range a.stores {
 		if err := s.Err(); err != nil {
 			return err
 		}
@@ -64,9 +64,9 @@ func (w *Accumulator) Err() error {
 
 // Close deletes the files that times were written to. The accumulator and its graph
 // must not be used any more.
-func (w *Accumulator) Close() error {
+func (a *Accumulator) Close() error {
 	var first error
-	for _, s := range w.stores {
+	for _, s := range a.stores {
 		if err := s.Close(); err != nil && first == nil {
 			first = err
 		}
@@ -75,22 +75,22 @@ func (w *Accumulator) Close() error {
 }
 
 // hopAt returns the number of a hop of a source's list, which has a node.
-func (w *Accumulator) hopAt(hops []spans.Hop, i int32) int32 {
-	n := w.hops.Translate(hops, i)
-	if int(n) >= len(w.nodes) {
-		w.nodes = append(w.nodes, node{})
+func (a *Accumulator) hopAt(hops []spans.Hop, i int32) int32 {
+	n := a.hops.Translate(hops, i)
+	if int(n) >= len(a.nodes) {
+		a.nodes = append(a.nodes, node{})
 	}
 	return n
 }
 
 // AddBatch takes the window from a batch of a hop log with the column Starts; the
 // calls come by AddChain. There is no error.
-func (w *Accumulator) AddBatch(b *spans.Batch) error {
+func (a *Accumulator) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		if ns, known := b.Start(i); known {
-			w.window.see(ns)
+			a.window.see(ns)
 		} else {
-			w.window.Untimed++
+			a.window.Untimed++
 		}
 	}
 	return nil
@@ -116,26 +116,26 @@ func (w Window) Length() int64 {
 	return w.Last - w.First
 }
 
-// Merge moves what o collected into w; o must not be used any more.
-func (w *Accumulator) Merge(o *Accumulator) {
-	w.flush()
+// Merge moves what o collected into a; o must not be used any more.
+func (a *Accumulator) Merge(o *Accumulator) {
+	a.flush()
 	o.flush()
-	w.requests += o.requests
-	w.calls += o.calls
-	w.untimed += o.untimed
-	w.window.merge(o.window)
-	w.stores = append(w.stores, o.stores...)
-	hops := w.hops.Merge(&o.hops)
-	w.nodes = append(w.nodes, make([]node, w.hops.Len()-len(w.nodes))...)
+	a.requests += o.requests
+	a.calls += o.calls
+	a.untimed += o.untimed
+	a.window.merge(o.window)
+	a.stores = append(a.stores, o.stores...)
+	hops := a.hops.Merge(&o.hops)
+	a.nodes = append(a.nodes, make([]node, a.hops.Len()-len(a.nodes))...)
 	for i := range o.nodes {
-		w.nodes[hops[i]].merge(&o.nodes[i], hops)
+		a.nodes[hops[i]].merge(&o.nodes[i], hops)
 	}
 }
 
 // flush enters the times that wait for others.
-func (w *Accumulator) flush() {
-	for i := range w.nodes {
-		w.nodes[i].own.flush(w.store)
-		w.nodes[i].whole.flush(w.store)
+func (a *Accumulator) flush() {
+	for i := range a.nodes {
+		a.nodes[i].own.flush(a.store)
+		a.nodes[i].whole.flush(a.store)
 	}
 }

@@ -71,13 +71,13 @@ func (s *sharing) firstFree(i int) int {
 
 // firstBeside is the first group of which each call is made beside this one.
 func (s *sharing) firstBeside(i int) int {
-	met, at := map[int]int{}, len(s.all)
+	beside, at := map[int]int{}, len(s.all)
 	for k := range s.beside[i] {
 		if k < i && s.edges[k].crowded {
-			met[s.in[k]]++
+			beside[s.in[k]]++
 		}
 	}
-	for group, n := range met {
+	for group, n := range beside {
 		if n == len(s.all[group]) {
 			at = min(at, group)
 		}

@@ -24,8 +24,7 @@ type room struct {
 	tally    []tally // by hop
 	called   []int32 // hops in tally
 	running  []int32
-	pairs    []pair
-	met      map[pair]struct{} // those in pairs, once they are many
+	pairs    map[pair]struct{}
 }
 
 // tally counts the calls of one hop under one caller.
@@ -34,37 +33,20 @@ type tally struct {
 	until int64 // earliest end of the last call in the row
 }
 
-// lists holds, for each attempt and for none (-1), what lies under it, in order.
-type lists struct{ first, last, next []int32 }
+// lists holds, for each attempt and for none (-1), what lies under it, in order: the
+// first one, and after each one the next, -1 at the end.
+type lists struct{ first, next []int32 }
 
-func (l *lists) reset(n int) {
-	l.first, l.last, l.next = filled(l.first, n+1), filled(l.last, n+1), filled(l.next, n+1)
-}
-
-// none is a list of nothing, for as many attempts as most requests have.
-var none = func() (list [32]int32) {
-	for i := range list {
-		list[i] = -1
+// link lists what lies under what.
+func (l *lists) link(as []attempt) {
+	l.first, l.next = l.first[:0], append(l.next[:0], make([]int32, len(as))...)
+	for range len(as) + 1 {
+		l.first = append(l.first, -1)
 	}
-	return list
-}()
-
-// filled returns a list of n times -1, in the memory of another.
-func filled(list []int32, n int) []int32 {
-	list = list[:0]
-	for ; n > len(none); n -= len(none) {
-		list = append(list, none[:]...)
+	for i := len(as) - 1; i >= 0; i-- {
+		p := as[i].Parent + 1
+		l.next[i], l.first[p] = l.first[p], int32(i)
 	}
-	return append(list, none[:n]...)
-}
-
-func (l *lists) add(parent, i int32) {
-	if l.first[parent+1] < 0 {
-		l.first[parent+1] = i
-	} else {
-		l.next[l.last[parent+1]] = i
-	}
-	l.last[parent+1] = i
 }
 
 // AddChain looks at a chain of a hop log, all of whose attempts are there.
@@ -83,27 +65,19 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 		w.lookUntimed(as)
 		return
 	}
-	w.hang(as)
+	w.room.children.link(as)
 	w.findRetries(as)
 	w.look(as)
 }
 
-// hang lists what lies under what.
-func (w *Accumulator) hang(as []attempt) {
-	w.room.children.reset(len(as))
-	for i := range as {
-		w.room.children.add(as[i].Parent, int32(i))
-	}
-}
-
 // findRetries takes an attempt for a retry of the latest one of its hop and caller
 // that gave up before it and has no retry yet.
-func (w *Accumulator) findRetries(as []attempt) {
+func (a *Accumulator) findRetries(as []attempt) {
 	for i := range as {
 		if !as[i].GaveUp() {
 			continue
 		}
-		if next := w.retryOf(as, int32(i)); next >= 0 {
+		if next := a.retryOf(as, int32(i)); next >= 0 {
 			as[next].first = as[i].first
 			if call := &as[as[i].first]; call.until < as[next].End() {
 				call.until = as[next].End()
@@ -114,8 +88,8 @@ func (w *Accumulator) findRetries(as []attempt) {
 
 // retryOf returns the first attempt of the same hop and caller that starts when
 // attempt i has ended and retries no other, -1 if there is none.
-func (w *Accumulator) retryOf(as []attempt, i int32) int32 {
-	for k := w.room.children.next[i]; k >= 0; k = w.room.children.next[k] {
+func (a *Accumulator) retryOf(as []attempt, i int32) int32 {
+	for k := a.room.children.next[i]; k >= 0; k = a.room.children.next[k] {
 		if as[k].Hop == as[i].Hop && as[k].first == k && as[k].Start >= as[i].End()-spans.RetryOverlap {
 			return k
 		}
@@ -150,9 +124,9 @@ func (w *Accumulator) look(as []attempt) {
 
 // lookAtTop counts the calls that nobody is seen to make, as those of whoever
 // began the request.
-func (w *Accumulator) lookAtTop(as []attempt) {
+func (a *Accumulator) lookAtTop(as []attempt) {
 	top := int32(-1)
-	for i := w.room.children.first[0]; i >= 0; i = w.room.children.next[i] {
+	for i := a.room.children.first[0]; i >= 0; i = a.room.children.next[i] {
 		if as[i].call {
 			top = i
 			break
@@ -161,18 +135,18 @@ func (w *Accumulator) lookAtTop(as []attempt) {
 	if top < 0 {
 		return
 	}
-	n := &w.nodes[request]
+	n := &a.nodes[request]
 	n.entries++
 	from, to := as[top].Start, as[top].until
-	for i := top; i >= 0; i = w.room.children.next[i] {
+	for i := top; i >= 0; i = a.room.children.next[i] {
 		if as[i].call {
 			to = max(to, as[i].until)
 		}
 	}
-	w.countCalls(n, as, top)
+	a.countCalls(n, as, top)
 	if whole := spans.Distance(from, to); whole >= 0 {
-		n.own.add(w.store, whole-w.covered(as, top, from, to))
-		n.whole.add(w.store, whole)
+		n.own.add(a.store, whole-a.covered(as, top, from, to))
+		n.whole.add(a.store, whole)
 	}
 }
 
@@ -200,10 +174,7 @@ func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 		}
 		return
 	}
-	for len(r.tally) < w.hops.Len() {
-		r.tally = append(r.tally, tally{})
-	}
-	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
+	r.begin(w.hops.Len())
 	for ; i >= 0; i = r.children.next[i] {
 		if a := &as[i]; a.call && a.first == i {
 			w.countOne(as, i)
@@ -216,10 +187,21 @@ func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 		n.edge(hop).call(r.tally[hop].inRow)
 		r.tally[hop] = tally{}
 	}
-	for _, p := range r.pairs {
+	for p := range r.pairs {
 		n.sideBySide(p, 1)
 	}
-	r.met = nil
+}
+
+// begin makes room for the calls of one caller.
+func (r *room) begin(hops int) {
+	for len(r.tally) < hops {
+		r.tally = append(r.tally, tally{})
+	}
+	r.called, r.running = r.called[:0], r.running[:0]
+	if r.pairs == nil || len(r.pairs) > few { // to clear a large map takes long
+		r.pairs = map[pair]struct{}{}
+	}
+	clear(r.pairs)
 }
 
 // countOne enters a call after those that started before it. As many as fit into
@@ -243,15 +225,15 @@ func (w *Accumulator) countOne(as []attempt, i int32) {
 const mostRunning = 64
 
 // noteRunning notes which hops are called while this one is.
-func (w *Accumulator) noteRunning(as []attempt, i int32) {
-	r, kept := &w.room, w.room.running[:0]
+func (a *Accumulator) noteRunning(as []attempt, i int32) {
+	r, kept := &a.room, a.room.running[:0]
 	for _, k := range r.running {
 		if as[k].until <= as[i].Start {
 			continue
 		}
 		kept = append(kept, k)
 		if as[k].Hop != as[i].Hop {
-			r.note(pairOf(as[k].Hop, as[i].Hop))
+			r.pairs[pairOf(as[k].Hop, as[i].Hop)] = struct{}{}
 		}
 	}
 	if len(kept) < mostRunning {
@@ -260,39 +242,14 @@ func (w *Accumulator) noteRunning(as []attempt, i int32) {
 	r.running = kept
 }
 
-func (r *room) note(p pair) {
-	if !r.noted(p) {
-		r.pairs = append(r.pairs, p)
-	}
-}
-
-// noted reports whether a pair is known; of many it makes it known.
-func (r *room) noted(p pair) bool {
-	if len(r.pairs) <= few {
-		return slices.Contains(r.pairs, p)
-	}
-	if len(r.met) == 0 {
-		r.met = make(map[pair]struct{}, len(r.pairs))
-		for _, one := range r.pairs {
-			r.met[one] = struct{}{}
-		}
-	}
-	_, known := r.met[p]
-	r.met[p] = struct{}{}
-	return known
-}
-
 // lookUntimed counts a chain without times, as calls in a row: each that completed
 // is one, as a retry comes after one that did not.
-func (w *Accumulator) lookUntimed(as []attempt) {
-	w.requests++
-	w.untimed++
-	w.nodes[request].entries++
-	r := &w.room
-	for len(r.tally) < w.hops.Len() {
-		r.tally = append(r.tally, tally{})
-	}
-	r.called = r.called[:0]
+func (a *Accumulator) lookUntimed(as []attempt) {
+	a.requests++
+	a.untimed++
+	a.nodes[request].entries++
+	r := &a.room
+	r.begin(a.hops.Len())
 	for i := range as {
 		t := &r.tally[as[i].Hop]
 		if t.until == 0 {
@@ -303,11 +260,11 @@ func (w *Accumulator) lookUntimed(as []attempt) {
 			t.inRow++
 		}
 	}
-	w.nodes[request].together(r.called)
+	a.nodes[request].together(r.called)
 	for _, hop := range r.called {
 		calls := max(1, r.tally[hop].inRow)
-		w.calls += uint64(calls)
-		w.nodes[request].edge(hop).call(calls)
+		a.calls += uint64(calls)
+		a.nodes[request].edge(hop).call(calls)
 		r.tally[hop] = tally{}
 	}
 }

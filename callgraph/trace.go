@@ -7,23 +7,23 @@ import (
 )
 
 // AddTrace looks at a whole trace whose retries and cuts are marked.
-func (w *Accumulator) AddTrace(t *spans.Trace) {
+func (a *Accumulator) AddTrace(t *spans.Trace) {
 	for i := range t.Spans {
 		if t.Spans[i].Flags.Has(spans.HasStart) {
-			w.window.see(t.Spans[i].Start)
+			a.window.see(t.Spans[i].Start)
 		} else {
-			w.window.Untimed++
+			a.window.Untimed++
 		}
 	}
 	if len(t.Spans) == 0 || t.OfLog() {
-		w.AddChain(t.Chain())
+		a.AddChain(t.Chain())
 		return
 	}
-	w.findOwners(t)
-	w.reduce(t)
-	w.hang(w.room.attempts)
-	w.serve(t)
-	w.look(w.room.attempts)
+	a.findOwners(t)
+	a.reduce(t)
+	a.room.children.link(a.room.attempts)
+	a.serve(t)
+	a.look(a.room.attempts)
 }
 
 // notAnOwner says that nothing at or above a span is an attempt.
@@ -39,30 +39,30 @@ func begins(t *spans.Trace, i int32) bool { return t.Parents[i] < 0 || !t.HoldsU
 
 // findOwners notes for each span the nearest one at or above it that is a call or
 // begins a request. What does not lie in time is passed over.
-func (w *Accumulator) findOwners(t *spans.Trace) {
-	w.room.owners = append(w.room.owners[:0], make([]int32, len(t.Spans))...)
+func (a *Accumulator) findOwners(t *spans.Trace) {
+	a.room.owners = append(a.room.owners[:0], make([]int32, len(t.Spans))...)
 	for _, i := range t.TopDown() {
 		s := &t.Spans[i]
 		switch {
 		case s.Timed() && s.Duration >= 0 && (isCall(t, i) || begins(t, i)):
-			w.room.owners[i] = i
+			a.room.owners[i] = i
 		case t.Parents[i] < 0:
-			w.room.owners[i] = notAnOwner
+			a.room.owners[i] = notAnOwner
 		default:
-			w.room.owners[i] = w.room.owners[t.Parents[i]]
+			a.room.owners[i] = a.room.owners[t.Parents[i]]
 		}
 	}
 }
 
 // reduce makes attempts of the spans that are owners. The owners of all spans are
 // attempts from then on.
-func (w *Accumulator) reduce(t *spans.Trace) {
-	r := &w.room
+func (a *Accumulator) reduce(t *spans.Trace) {
+	r := &a.room
 	r.attempts, r.places = r.attempts[:0], r.places[:0]
 	for i := range t.Spans {
 		r.places = append(r.places, int32(len(r.attempts)))
 		if r.owners[i] == int32(i) {
-			r.attempts = append(r.attempts, w.attemptOf(t, int32(i)))
+			r.attempts = append(r.attempts, a.attemptOf(t, int32(i)))
 		}
 	}
 	for i, owner := range r.owners {
@@ -70,7 +70,7 @@ func (w *Accumulator) reduce(t *spans.Trace) {
 			r.owners[i] = r.places[owner]
 		}
 	}
-	w.place()
+	a.place()
 }
 
 // attemptOf makes an attempt of a span; its parent and its call are spans yet.
@@ -88,14 +88,14 @@ func (w *Accumulator) attemptOf(t *spans.Trace, i int32) attempt {
 
 // firstOf returns the first attempt of the call that an owner tries, -1 where that is
 // not known. Those before it in the list know theirs.
-func (w *Accumulator) firstOf(t *spans.Trace, i int32) int32 {
-	k, as := i, w.room.attempts
+func (a *Accumulator) firstOf(t *spans.Trace, i int32) int32 {
+	k, as := i, a.room.attempts
 	for t.Spans[k].Retry() {
 		switch before := t.RetryOf[k]; {
-		case before < 0 || w.room.owners[before] != before:
+		case before < 0 || a.room.owners[before] != before:
 			return -1
 		case before < i:
-			return as[w.room.places[before]].first
+			return as[a.room.places[before]].first
 		default:
 			k = before
 		}

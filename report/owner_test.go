@@ -32,8 +32,8 @@ func owned() *run {
 			},
 			Owner: &stockGet, Verdict: "stock GET / (server): 94.9 % of the tail's excess",
 			Failures: attribution.Failures{
-				N: 7, ByHop: []attribution.HopCount{{Hop: "stock GET /", N: 6}, {Hop: "orders", N: 1}}, Verdict: attribution.TooFew,
-				AnyCut: attribution.AnyCut{N: 72, ByHop: []attribution.HopCount{{Hop: "stock GET /", N: 68}, {Hop: "gateway", N: 4}}, Verdict: attribution.OneHop},
+				Blame:  attribution.Blame{N: 7, ByHop: []attribution.HopCount{{Hop: "stock GET /", N: 6}, {Hop: "orders", N: 1}}, Verdict: attribution.TooFew},
+				AnyCut: attribution.Blame{N: 72, ByHop: []attribution.HopCount{{Hop: "stock GET /", N: 68}, {Hop: "gateway", N: 4}}, Verdict: attribution.OneHop},
 			},
 			Instances:    []attribution.Instance{{Hop: "stock GET /", Instance: "node-1", N: 18, Share: 18. / 19, BodyShare: .25}, {Hop: "stock GET /", Instance: "=node-2", N: 1, Share: 1. / 19, BodyShare: .75}},
 			InstancesOf:  attribution.SlowNode,
@@ -54,8 +54,8 @@ func unowned() *run {
 		Hops:    []attribution.Hop{{Hop: spans.Hop{Name: "a"}, TailMean: 6 * ms, BodyMean: 6 * ms, LargestIn: 5}, {Hop: spans.Hop{Name: "b"}, TailMean: 6 * ms, BodyMean: 6 * ms}},
 		Verdict: "no owner: the tail takes no longer than the body (means 12 ms and 12 ms)",
 		Failures: attribution.Failures{
-			N: 30, ByHop: []attribution.HopCount{{Hop: "a", N: 15}, {Hop: "b", N: 15}}, Verdict: attribution.Spread,
-			AnyCut: attribution.AnyCut{Verdict: attribution.TooFew},
+			Blame:  attribution.Blame{N: 30, ByHop: []attribution.HopCount{{Hop: "a", N: 15}, {Hop: "b", N: 15}}, Verdict: attribution.Spread},
+			AnyCut: attribution.Blame{Verdict: attribution.TooFew},
 		},
 		Outcomes: []attribution.OutcomeCount{{Outcome: attribution.Success, N: 470}, {Outcome: attribution.Failed, N: 30}},
 	}
@@ -66,7 +66,7 @@ func unowned() *run {
 func unmeasured() *run {
 	return &run{Input: inputOf(1), InFull: true, Quantiles: probabilities("0.5"), Owner: &attribution.Result{
 		TailFrom: quantile.MustP("0.95"), Interval: quantile.MustP("0.95"), Verdict: "no owner: no trace and no chain has a time from end to end",
-		Failures: attribution.Failures{Verdict: attribution.TooFew, AnyCut: attribution.AnyCut{N: 1, ByHop: []attribution.HopCount{{Hop: "a", N: 1}}, Verdict: attribution.TooFew}},
+		Failures: attribution.Failures{Blame: attribution.Blame{Verdict: attribution.TooFew}, AnyCut: attribution.Blame{N: 1, ByHop: []attribution.HopCount{{Hop: "a", N: 1}}, Verdict: attribution.TooFew}},
 		Hops:     []attribution.Hop{{Hop: spans.Hop{Name: "a"}, AnyCut: 1}},
 		Warnings: []note.Warning{{Code: "traces_without_root", Text: "traces without a root that has a start and an end: 1"}},
 	}}

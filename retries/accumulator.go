@@ -9,18 +9,18 @@ import (
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Config is what a run tells its accumulators.
+// Config holds the settings of a run for its accumulators.
 type Config struct {
 	// WriteHops are names of hops or operations that write, whatever they look like.
 	WriteHops []string
-	// Timeouts are the configured ones, in ns by hop name. FailedAtWall tells that a
+	// Timeouts are the configured ones, in ns by hop name. FailedAtWall says that a
 	// failure without a kind at one of them was cut by it.
 	Timeouts     map[string]int64
 	FailedAtWall bool
 	Limit        int // most calls to list that were executed twice
 }
 
-// Accumulator collects what attempts tell. Not safe for concurrent use: each worker has
+// Accumulator collects what attempts show. Not safe for concurrent use: each worker has
 // its own.
 type Accumulator struct {
 	config  Config
@@ -56,31 +56,31 @@ func NewAccumulator(c Config) *Accumulator {
 
 // AddBatch counts the attempts of a batch of a hop log with the columns Traces and
 // Starts; the calls that they make come by AddChain. There is no error.
-func (w *Accumulator) AddBatch(b *spans.Batch) error {
+func (a *Accumulator) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
-		w.counts.lines++
-		if w.countPlain(b, i) {
+		a.counts.lines++
+		if a.countCompleted(b, i) {
 			continue
 		}
-		t, known := w.lineAt(b, i)
+		t, known := a.lineAt(b, i)
 		if known && b.Trace(i) == nil {
-			w.judgeLone(&t)
+			a.judgeLone(&t)
 		}
-		w.countTry(&t, known)
+		a.countTry(&t, known)
 	}
 	return nil
 }
 
-// countPlain counts row i if it is a first attempt that completed and the source
+// countCompleted counts row i if it is a first attempt that completed and the source
 // said so, as most are: nothing more can come of it.
-func (w *Accumulator) countPlain(b *spans.Batch, i int) bool {
+func (a *Accumulator) countCompleted(b *spans.Batch, i int) bool {
 	if spans.Outcome(b.Outcome[i]) != spans.Completed || b.Retry(i) || !b.Marked(i) {
 		return false
 	}
-	h := w.table.hops[w.table.at(b.Hops, b.Hop[i])]
+	h := a.table.hops[a.table.at(b.Hops, b.Hop[i])]
 	if calls(h.Kind) {
 		start, timed := b.Start(i)
-		w.minutes.add(start, timed, false)
+		a.minutes.add(start, timed, false)
 	}
 	h.marked = true
 	h.firsts++
@@ -88,36 +88,36 @@ func (w *Accumulator) countPlain(b *spans.Batch, i int) bool {
 	return true
 }
 
-// lineAt reads row i; known tells that it has a duration.
-func (w *Accumulator) lineAt(b *spans.Batch, i int) (t try, known bool) {
-	t = try{
-		hop: w.table.at(b.Hops, b.Hop[i]), span: -1, outcome: spans.Outcome(b.Outcome[i]), cutBy: spans.CutBy(b.CutBy[i]),
-		failure: spans.Failure(b.Failure[i]), retry: b.Retry(i),
-	}
-	t.start, t.timed = b.Start(i)
+// lineAt reads row i; known says that it has a duration.
+func (a *Accumulator) lineAt(b *spans.Batch, i int) (t try, known bool) {
+	t = try{span: -1, Attempt: spans.Attempt{
+		Hop: a.table.at(b.Hops, b.Hop[i]), Outcome: spans.Outcome(b.Outcome[i]), CutBy: spans.CutBy(b.CutBy[i]),
+		Failure: spans.Failure(b.Failure[i]), Retry: b.Retry(i),
+	}}
+	t.Start, t.Timed = b.Start(i)
 	if known = b.HasDuration(i) && b.Duration[i] >= 0; known {
-		t.duration = b.Duration[i]
+		t.Duration = b.Duration[i]
 	}
-	h := w.table.hops[t.hop]
+	h := a.table.hops[t.Hop]
 	h.marked = h.marked || b.Marked(i)
-	t.suspect = known && t.outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.duration)
+	t.MayBeCut = known && t.Outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.Duration)
 	return t, known
 }
 
 // judgeLone judges a line without a chain by itself.
-func (w *Accumulator) judgeLone(t *try) {
-	w.cutAtWall(t)
-	if t.suspect && !t.retry {
-		w.table.hops[t.hop].loneSuspects++
+func (a *Accumulator) judgeLone(t *try) {
+	a.cutAtWall(t)
+	if t.MayBeCut && !t.Retry {
+		a.table.hops[t.Hop].loneSuspects++
 	}
-	if t.gaveUp() || t.retry {
-		w.counts.lone++
+	if t.GaveUp() || t.Retry {
+		a.counts.lone++
 	}
 }
 
 // cutAtWall makes a failure without a kind at its configured timeout a cut.
-func (w *Accumulator) cutAtWall(t *try) bool {
-	if t.outcome != spans.Failed || !w.config.FailedAtWall || !buckets.FailedAtWall(w.table.hops[t.hop].timeout, t.duration, t.failure) {
+func (a *Accumulator) cutAtWall(t *try) bool {
+	if t.Outcome != spans.Failed || !a.config.FailedAtWall || !buckets.FailedAtWall(a.table.hops[t.Hop].timeout, t.Duration, t.Failure) {
 		return false
 	}
 	t.cut(spans.Own)
@@ -125,26 +125,26 @@ func (w *Accumulator) cutAtWall(t *try) bool {
 }
 
 // countTry counts an attempt by how it ended, and its minute.
-func (w *Accumulator) countTry(t *try, known bool) {
-	h := w.table.hops[t.hop]
+func (a *Accumulator) countTry(t *try, known bool) {
+	h := a.table.hops[t.Hop]
 	if calls(h.Kind) {
-		w.minutes.add(t.start, t.timed, t.retry)
+		a.minutes.add(t.Start, t.Timed, t.Retry)
 	}
-	if known && t.gaveUp() && t.cutBy != spans.Below && t.cutBy != spans.Caller {
-		sample(&h.gaveUp).Add(t.duration)
+	if known && t.GaveUp() && t.CutBy != spans.Below && t.CutBy != spans.Caller {
+		sample(&h.gaveUp).Add(t.Duration)
 	}
-	if t.retry {
+	if t.Retry {
 		h.retries++
 		return
 	}
 	h.firsts++
-	switch t.outcome {
+	switch t.Outcome {
 	case spans.Completed:
 		h.firstCompleted++
 	case spans.Truncated:
 		h.firstCut++
 	case spans.Failed:
-		h.firstFailed[t.failure]++
+		h.firstFailed[t.Failure]++
 	}
 }
 
@@ -159,7 +159,9 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.tries = w.tries[:0]
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; a.GaveUp() || a.Retry || a.MayBeCut {
-			w.tries = append(w.tries, w.tryOfAttempt(c, a))
+			t := try{Attempt: *a, span: -1, of: -1}
+			t.Hop = w.table.at(c.Hops, a.Hop)
+			w.tries = append(w.tries, t)
 		}
 	}
 	if len(w.tries) == 0 {
@@ -171,95 +173,83 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 	w.addCalls()
 }
 
-// tryOfAttempt takes an attempt as its line has it.
-func (w *Accumulator) tryOfAttempt(c *spans.Chain, a *spans.Attempt) try {
-	t := try{
-		start: a.Start, duration: a.Duration, hop: w.table.at(c.Hops, a.Hop), span: -1, of: -1,
-		outcome: a.Outcome, cutBy: a.CutBy, failure: a.Failure, timed: a.Timed, retry: a.Retry, suspect: a.MayBeCut,
-	}
-	if t.passedUp = a.PassedUp(); t.passedUp {
-		t.outcome, t.cutBy = spans.Failed, spans.NotCut
-	}
-	return t
-}
-
 // AddTrace looks at a whole trace whose retries and cuts from below are marked. It
 // keeps nothing of it.
-func (w *Accumulator) AddTrace(t *spans.Trace) {
-	w.counts.traces++
-	w.most = max(w.most, 1)
-	w.countSpans(t)
-	w.climb(t)
-	if len(w.tries) == 0 {
+func (a *Accumulator) AddTrace(t *spans.Trace) {
+	a.counts.traces++
+	a.most = max(a.most, 1)
+	a.countSpans(t)
+	a.climb(t)
+	if len(a.tries) == 0 {
 		return
 	}
-	slices.SortFunc(w.tries, compareTries)
+	slices.SortFunc(a.tries, compareTries)
 	if t.OfLog() {
-		w.linkByHop()
-		w.addCalls()
+		a.linkByHop()
+		a.addCalls()
 	} else {
-		w.linkSiblings(t)
-		w.addCalls()
-		w.addServed(t)
+		a.linkSiblings(t)
+		a.addCalls()
+		a.addServed(t)
 	}
-	w.addTree(t)
-	w.addLate(t)
+	a.addTree(t)
+	a.addLate(t)
 }
 
 // countSpans counts the spans of a trace, and takes those as tries that gave up or
 // are retries.
-func (w *Accumulator) countSpans(t *spans.Trace) {
-	w.tries = w.tries[:0]
+func (a *Accumulator) countSpans(t *spans.Trace) {
+	a.tries = a.tries[:0]
 	for i := range t.Spans {
-		one := w.tryOf(t, int32(i))
-		w.cutAtWall(&one)
-		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.duration >= 0
-		w.countTry(&one, known)
-		if known && (one.gaveUp() || one.retry) {
-			w.tries = append(w.tries, one)
+		one := a.tryOf(t, int32(i))
+		a.cutAtWall(&one)
+		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.Duration >= 0
+		a.countTry(&one, known)
+		if known && (one.GaveUp() || one.Retry) {
+			a.tries = append(a.tries, one)
 		}
 	}
 }
 
-func (w *Accumulator) tryOf(t *spans.Trace, i int32) try {
+func (a *Accumulator) tryOf(t *spans.Trace, i int32) try {
 	s := &t.Spans[i]
-	return try{
-		start: s.Start, duration: s.Duration, hop: w.table.at(t.Hops, s.Hop), span: i, of: -1,
-		outcome: s.Outcome, cutBy: s.CutBy, failure: s.Failure, timed: s.Flags.Has(spans.HasStart), retry: s.Retry(),
-	}
+	return try{span: i, of: -1, Attempt: spans.Attempt{
+		Start: s.Start, Duration: s.Duration, Hop: a.table.at(t.Hops, s.Hop),
+		Outcome: s.Outcome, CutBy: s.CutBy, Failure: s.Failure, Timed: s.Flags.Has(spans.HasStart), Retry: s.Retry(),
+	}}
 }
 
 // linkSiblings takes over which spans retry which.
-func (w *Accumulator) linkSiblings(t *spans.Trace) {
-	w.trySet = append(w.trySet[:0], make([]int32, len(t.Spans))...)
-	for i := range w.tries {
-		w.trySet[w.tries[i].span] = int32(i) + 1
+func (a *Accumulator) linkSiblings(t *spans.Trace) {
+	a.trySet = append(a.trySet[:0], make([]int32, len(t.Spans))...)
+	for i := range a.tries {
+		a.trySet[a.tries[i].span] = int32(i) + 1
 	}
-	for i := range w.tries {
-		w.tries[i].of = -1
-		if of := t.RetryOf[w.tries[i].span]; of >= 0 {
-			w.tries[i].of = w.trySet[of] - 1
+	for i := range a.tries {
+		a.tries[i].of = -1
+		if of := t.RetryOf[a.tries[i].span]; of >= 0 {
+			a.tries[i].of = a.trySet[of] - 1
 		}
 	}
 }
 
-// Merge moves what o collected into w.
-func (w *Accumulator) Merge(o *Accumulator) {
-	numbers := w.table.merge(&o.table)
+// Merge moves what o collected into a.
+func (a *Accumulator) Merge(o *Accumulator) {
+	numbers := a.table.merge(&o.table)
 	for i, h := range o.table.hops {
-		w.table.hops[numbers[i]].merge(h, numbers)
+		a.table.hops[numbers[i]].merge(h, numbers)
 	}
 	for e := range o.edges {
-		w.edges[[2]int32{numbers[e[0]], numbers[e[1]]}] = struct{}{}
+		a.edges[[2]int32{numbers[e[0]], numbers[e[1]]}] = struct{}{}
 	}
-	w.minutes.merge(&o.minutes)
-	w.moments.Merge(&o.moments)
-	w.twice.Merge(&o.twice)
-	w.most = max(w.most, o.most)
+	a.minutes.merge(&o.minutes)
+	a.moments.Merge(&o.moments)
+	a.twice.Merge(&o.twice)
+	a.most = max(a.most, o.most)
 	for _, c := range o.cases {
-		w.keepCase(c)
+		a.keepCase(c)
 	}
-	w.counts.traces += o.counts.traces
-	w.counts.lines += o.counts.lines
-	w.counts.lone += o.counts.lone
+	a.counts.traces += o.counts.traces
+	a.counts.lines += o.counts.lines
+	a.counts.lone += o.counts.lone
 }

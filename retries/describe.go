@@ -18,41 +18,38 @@ var tenths = []quantile.P{quantile.MustP("0.1"), quantile.MustP("0.5"), quantile
 
 // describe puts hops together into one row.
 func (d *describer) describe(list []*hop) Hop {
-	r := Hop{ExecutedTwice: d.twice(list), FinishedAnyway: d.finished(list), TooLate: d.tooLate(list), NearTimeout: Near{d.nearTimeout(list)}, Backoff: d.backoff(list), Wall: d.wall(list)}
+	var all attempts
+	var after quantile.Union
+	for _, h := range list {
+		all.add(&h.attempts)
+		after = append(after, h.finishedAfter)
+	}
+	first := all.first()
+	r := Hop{
+		Calls: all.firsts, Attempts: all.firsts + all.retries, FirstCut: all.firstCut, Completion: first.Share(),
+		Rescue: d.rescue(all.afterCut, first), AfterFailure: d.afterFailure(&all, first), Permanent: all.permanent, Unmatched: all.unmatched,
+		MostAttempts: max(all.mostAttempts, min(1, all.firsts+all.retries)),
+		TooLate:      d.tooLate(list), NearTimeout: Near{d.nearTimeout(list)}, Backoff: d.backoff(list), Wall: d.wall(list),
+	}
 	if len(list) == 1 {
 		r.Hop = list[0].Hop
 	}
-	first, cut := Count{}, rescued{}
-	for _, h := range list {
-		r.Calls, r.Attempts, r.FirstCut = r.Calls+h.firsts, r.Attempts+h.firsts+h.retries, r.FirstCut+h.firstCut
-		r.Permanent, r.Unmatched = r.Permanent+h.permanent, r.Unmatched+h.unmatched
-		r.MostAttempts = max(r.MostAttempts, h.mostAttempts, min(1, h.firsts+h.retries))
-		first = Count{first.N + h.firstCompleted, first.Of + h.firstCompleted + h.firstCut + sum(h.firstFailed[:])}
-		cut.add(h.afterCut)
+	if all.twice.Of > 0 {
+		r.ExecutedTwice = &all.twice
 	}
-	r.Completion, r.Rescue, r.AfterFailure = first.Share(), d.rescue(cut, first), d.afterFailure(list, first)
+	if all.finished.Of > 0 {
+		r.FinishedAnyway = &Finished{all.finished, medianOf(after)}
+	}
 	return r
 }
 
-// finished puts together what servers made of cut first attempts, nil where none
-// is there.
-func (d *describer) finished(list []*hop) *Finished {
-	f, after := Finished{}, quantile.Union{}
-	for _, h := range list {
-		f.N, f.Of, after = f.N+h.finished, f.Of+h.finishedOf, append(after, h.finishedAfter)
+// first counts the first attempts that completed, of those that ended.
+func (a *attempts) first() Count {
+	c := Count{a.firstCompleted, a.firstCompleted + a.firstCut}
+	for _, n := range a.firstFailed {
+		c.Of += n
 	}
-	if f.Of == 0 {
-		return nil
-	}
-	f.MedianAfter = medianOf(after)
-	return &f
-}
-
-func sum(list []uint64) (n uint64) {
-	for _, v := range list {
-		n += v
-	}
-	return n
+	return c
 }
 
 func medianOf(u quantile.Union) *int64 {
@@ -62,40 +59,20 @@ func medianOf(u quantile.Union) *int64 {
 	return &quantile.Summarize(u, tenths).Quantiles[1]
 }
 
-func (d *describer) rescue(c rescued, first Count) Rescue {
-	r := Rescue{Count: Count{c.completed, c.n}}
+func (d *describer) rescue(c, first Count) Rescue {
+	r := Rescue{Count: c}
 	r.Lower, r.Upper = quantile.ClopperPearson(r.N, r.Of, d.q.Confidence)
 	r.Verdict = rescueVerdict(r, first)
 	return r
 }
 
-func (d *describer) afterFailure(list []*hop, first Count) []AfterFailure {
-	var all []AfterFailure
+func (d *describer) afterFailure(a *attempts, first Count) (list []AfterFailure) {
 	for _, kind := range spans.Failures {
-		var one rescued
-		var n uint64
-		for _, h := range list {
-			one.add(h.afterFailure[kind])
-			n += h.firstFailed[kind]
-		}
-		if n > 0 || one.n > 0 {
-			all = append(all, AfterFailure{kind, n, d.rescue(one, first)})
+		if n, retried := a.firstFailed[kind], a.afterFailure[kind]; n > 0 || retried.Of > 0 {
+			list = append(list, AfterFailure{kind, n, d.rescue(retried, first)})
 		}
 	}
-	return all
-}
-
-// twice is nil where no call can tell.
-func (d *describer) twice(list []*hop) *Twice {
-	t := &Twice{}
-	for _, h := range list {
-		t.N, t.Of, t.Retried = t.N+h.twice, t.Of+h.twiceSeen, t.Retried+h.twiceOf
-		t.Writes += h.twiceWrites
-	}
-	if t.Of == 0 {
-		return nil
-	}
-	return t
+	return list
 }
 
 // tooLate counts the retries that began when less than a whole attempt was left of

@@ -9,39 +9,35 @@ import "github.com/tailscope/tailscope/spans"
 // judge decides the attempts of a chain: a failure that holds a cut of another hop
 // was cut from below, one of no kind at its timeout by that, and so was an attempt
 // as long as its timeout in a log without marks.
-func (w *Accumulator) judge() {
-	for i := range w.tries {
-		t, was := &w.tries[i], w.tries[i]
+func (a *Accumulator) judge() {
+	for i := range a.tries {
+		t, was := &a.tries[i], a.tries[i].Attempt
 		switch {
-		case t.passedUp:
+		case t.PassedUp():
 			t.cut(spans.Below)
-		case t.suspect:
+		case t.MayBeCut:
 			t.cut(spans.Own)
-		case !w.cutAtWall(t):
+		case !a.cutAtWall(t):
 			continue
 		}
-		w.table.hops[t.hop].recount(&was, t)
+		a.table.hops[t.Hop].recount(&was)
 	}
 }
 
-func (t *try) ran() spans.Interval {
-	return spans.Interval{Start: t.start, Duration: t.duration, Known: t.timed}
-}
-
-// recount counts an attempt as cut that was counted as something else.
-func (h *hop) recount(was, is *try) {
-	if was.outcome == spans.Completed {
-		sample(&h.gaveUp).Add(is.duration)
+// recount counts an attempt as cut that was counted as completed or failed.
+func (h *hop) recount(was *spans.Attempt) {
+	if was.Outcome == spans.Completed {
+		sample(&h.gaveUp).Add(was.Duration)
 	}
-	if is.retry {
+	switch {
+	case was.Retry:
 		return
+	case was.Outcome == spans.Completed:
+		h.firstCompleted--
+	default:
+		h.firstFailed[was.Failure]--
 	}
 	h.firstCut++
-	if was.outcome == spans.Completed {
-		h.firstCompleted--
-	} else {
-		h.firstFailed[was.failure]--
-	}
 }
 
 // settle counts what is left without a chain.

@@ -100,20 +100,20 @@ func (m *minutes) worst() (at int64, retries, requests uint64) {
 }
 
 // addMoments notes when the retries of a trace or chain began, once a moment.
-func (w *Accumulator) addMoments() {
-	list := w.begun[:0]
-	for i := range w.tries {
-		if t := &w.tries[i]; t.retry && t.timed && t.start >= 0 {
-			list = append(list, t.start/moment)
+func (a *Accumulator) addMoments() {
+	list := a.begun[:0]
+	for i := range a.tries {
+		if t := &a.tries[i]; t.Retry && t.Timed && t.Start >= 0 {
+			list = append(list, t.Start/moment)
 		}
 	}
 	slices.Sort(list)
-	w.begun = list
+	a.begun = list
 	list = slices.Compact(list)
 	for i, at := range list {
-		w.moments.Add(at * unit)
+		a.moments.Add(at * unit)
 		if i+1 < len(list) && list[i+1] == at+1 {
-			w.twice.Add(at * unit)
+			a.twice.Add(at * unit)
 		}
 	}
 }
@@ -124,38 +124,32 @@ type InStep struct {
 	At     int64  // ns since the Unix epoch
 }
 
-// counted is how many traces had a retry begin in a moment.
-type counted struct {
-	at int64
-	n  uint64
-}
-
 // inStep returns the moments at which retries of many traces began together: in
 // ten milliseconds more than half of those of the second around them.
-func (w *Accumulator) inStep() []InStep {
-	var list []counted
-	for v, n := range w.moments.All() {
-		list = append(list, counted{v / unit, n})
+func (a *Accumulator) inStep() []InStep {
+	var list []InStep // by the number of the moment
+	for v, n := range a.moments.All() {
+		list = append(list, InStep{n, v / unit})
 	}
 	twice := map[int64]uint64{} // traces in a moment and the next
-	for v, n := range w.twice.All() {
+	for v, n := range a.twice.All() {
 		twice[v/unit] = n
 	}
 	var found []InStep
 	lo, hi, around := 0, 0, uint64(0)
 	for i, c := range list {
-		for ; hi < len(list) && list[hi].at <= c.at+halfSecond; hi++ {
-			around += list[hi].n
+		for ; hi < len(list) && list[hi].At <= c.At+halfSecond; hi++ {
+			around += list[hi].Traces
 		}
-		for ; list[lo].at < c.at-halfSecond; lo++ {
-			around -= list[lo].n
+		for ; list[lo].At < c.At-halfSecond; lo++ {
+			around -= list[lo].Traces
 		}
-		n := c.n
-		if i+1 < len(list) && list[i+1].at == c.at+1 {
-			n += list[i+1].n - twice[c.at]
+		n := c.Traces
+		if i+1 < len(list) && list[i+1].At == c.At+1 {
+			n += list[i+1].Traces - twice[c.At]
 		}
 		if n >= leastInStep && 2*n > around {
-			found = appendStep(found, InStep{n, c.at * moment})
+			found = appendStep(found, InStep{n, c.At * moment})
 		}
 	}
 	return found

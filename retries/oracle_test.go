@@ -169,7 +169,7 @@ func order(l testLine) int {
 func measured(w *Accumulator) map[string]tally {
 	all := map[string]tally{}
 	for _, row := range w.Result(usual(nil)).Hops {
-		h := w.table.hops[w.table.number(row.Hop)]
+		h := w.table.hops[w.table.at([]spans.Hop{row.Hop}, 0)]
 		all[row.Name] = tally{
 			Calls: row.Calls, Attempts: row.Attempts, FirstCut: row.FirstCut, Rescued: row.Rescue.N, RescuedOf: row.Rescue.Of,
 			Permanent: row.Permanent, Unmatched: row.Unmatched, Most: row.MostAttempts,

@@ -13,12 +13,12 @@ import (
 // Query is what a result is to hold.
 type Query struct {
 	Confidence quantile.P // of limits, one-sided
-	// Wall tells the timeout of a hop in ns, where it is known.
+	// Wall returns the timeout of a hop in ns, where it is known.
 	Wall func(spans.Hop) (int64, bool)
-	// Completed tells the durations of a hop's completed attempts.
+	// Completed returns the durations of a hop's completed attempts.
 	Completed func(spans.Hop) quantile.Union
-	// Biased tells that the traces were chosen by how they went: no share of them
-	// says anything of the rest. Weighted tells that they stand for different
+	// Biased says that the traces were chosen by how they went: no share of them
+	// says anything of the rest. Weighted says that they stand for different
 	// numbers of others, which is not taken into account.
 	Biased, Weighted bool
 	MaxHops          int // most hops to list, those with most calls that were retried; 0 for all
@@ -64,6 +64,8 @@ type Count struct {
 	N  uint64 `json:"n"`
 	Of uint64 `json:"of"`
 }
+
+func (c *Count) add(o Count) { c.N, c.Of = c.N+o.N, c.Of+o.Of }
 
 // Near is how many completed attempts used more than NearTimeout of their wall; Of
 // is 0 where no wall is known.
@@ -168,17 +170,17 @@ type Ratio struct {
 }
 
 // Result returns what retries are worth. It may be asked for again.
-func (w *Accumulator) Result(q Query) Result {
-	d := describer{w: w, q: q}
-	r := Result{Confidence: q.Confidence, Traced: w.counts.traces > 0, Amplification: w.amplification(), InStep: w.inStep(), ExecutedTwice: w.cases}
-	r.Ratio.All = Count{w.minutes.allAgain, w.minutes.allRequests}
-	r.Ratio.At, r.Ratio.Worst.N, r.Ratio.Worst.Of = w.minutes.worst()
+func (a *Accumulator) Result(q Query) Result {
+	d := describer{w: a, q: q}
+	r := Result{Confidence: q.Confidence, Traced: a.counts.traces > 0, Amplification: a.amplification(), InStep: a.inStep(), ExecutedTwice: a.cases}
+	r.Ratio.All = Count{a.minutes.allAgain, a.minutes.allRequests}
+	r.Ratio.At, r.Ratio.Worst.N, r.Ratio.Worst.Of = a.minutes.worst()
 	if ns, regular := period(r.InStep); regular {
 		r.Period = &ns
 	}
 	var rows []*hop
-	for _, i := range w.table.index.Sorted() {
-		h := w.table.hops[i]
+	for _, i := range a.table.index.Sorted() {
+		h := a.table.hops[i]
 		h.settle()
 		if calls(h.Kind) || h.retries > 0 {
 			rows = append(rows, h)
@@ -212,25 +214,22 @@ func mostRetried(list []Hop, most int) []Hop {
 // forgetShares drops what a biased sample cannot tell.
 func (r *Result) forgetShares() {
 	r.Ratio = Ratio{}
-	for _, h := range append([]*Hop{&r.All}, pointers(r.Hops)...) {
-		h.Completion, h.NearTimeout = nil, Near{}
-		h.Rescue.forgetShare()
-		h.Wall.Verdict, h.Wall.Count = WallTooFew, Count{}
-		for i := range h.AfterFailure {
-			h.AfterFailure[i].forgetShare()
-		}
+	r.All.forgetShares()
+	for i := range r.Hops {
+		r.Hops[i].forgetShares()
+	}
+}
+
+func (h *Hop) forgetShares() {
+	h.Completion, h.NearTimeout = nil, Near{}
+	h.Rescue.forgetShare()
+	h.Wall.Verdict, h.Wall.Count = WallTooFew, Count{}
+	for i := range h.AfterFailure {
+		h.AfterFailure[i].forgetShare()
 	}
 }
 
 func (r *Rescue) forgetShare() { r.Biased, r.Lower, r.Upper, r.Verdict = true, 0, 0, TooFew }
-
-func pointers(list []Hop) []*Hop {
-	var all []*Hop
-	for i := range list {
-		all = append(all, &list[i])
-	}
-	return all
-}
 
 func (w *Accumulator) amplification() Amplification {
 	a := Amplification{Possible: w.possible()}

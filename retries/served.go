@@ -29,33 +29,33 @@ func (c Case) severity() string {
 }
 
 // addServed looks at what the servers made of the calls among the tries.
-func (w *Accumulator) addServed(t *spans.Trace) {
-	for i := range w.tries {
-		first := &w.tries[i]
-		if first.retry || !calls(w.table.hops[first.hop].Kind) {
+func (a *Accumulator) addServed(t *spans.Trace) {
+	for i := range a.tries {
+		first := &a.tries[i]
+		if first.Retry || !calls(a.table.hops[first.Hop].Kind) {
 			continue
 		}
-		h := w.table.hops[first.hop]
-		if first.outcome == spans.Truncated {
-			w.addFinished(t, h, first)
+		h := a.table.hops[first.Hop]
+		if first.Outcome == spans.Truncated {
+			a.addFinished(t, h, first)
 		}
-		if w.next[i] >= 0 {
-			w.addTwice(t, h, int32(i))
+		if a.next[i] >= 0 {
+			a.addTwice(t, h, int32(i))
 		}
 	}
 }
 
 // addFinished notes whether the server of a cut first attempt came to a good end,
 // and how long after the cut.
-func (w *Accumulator) addFinished(t *spans.Trace, h *hop, first *try) {
+func (a *Accumulator) addFinished(t *spans.Trace, h *hop, first *try) {
 	end, seen, well := served(t, first.span)
 	if !seen {
 		return
 	}
-	h.finishedOf++
+	h.finished.Of++
 	if well {
-		h.finished++
-		sample(&h.finishedAfter).Add(minus(end, first.end()))
+		h.finished.N++
+		sample(&h.finishedAfter).Add(minus(end, first.End()))
 	}
 }
 
@@ -76,11 +76,11 @@ func served(t *spans.Trace, call int32) (end int64, seen, well bool) {
 }
 
 // addTwice counts the attempts of a retried call whose server came to a good end.
-func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
-	h.twiceOf++
+func (a *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
+	h.twice.Retried++
 	ended, seen := 0, 0
-	for i := first; i >= 0; i = w.next[i] {
-		_, has, well := served(t, w.tries[i].span)
+	for i := first; i >= 0; i = a.next[i] {
+		_, has, well := served(t, a.tries[i].span)
 		if has {
 			seen++
 		}
@@ -89,34 +89,34 @@ func (w *Accumulator) addTwice(t *spans.Trace, h *hop, first int32) {
 		}
 	}
 	if seen > 1 {
-		h.twiceSeen++
+		h.twice.Of++
 	}
 	if ended > 1 {
-		w.listTwice(t, h, &w.tries[first], ended)
+		a.listTwice(t, h, &a.tries[first], ended)
 	}
 }
 
-func (w *Accumulator) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
-	c := Case{Hop: h.Hop, Start: first.start, Executions: executions, Write: w.writes(h) || w.servedByWrite(t, first.span)}
-	h.twice++
+func (a *Accumulator) listTwice(t *spans.Trace, h *hop, first *try, executions int) {
+	c := Case{Hop: h.Hop, Start: first.Start, Executions: executions, Write: a.writes(h) || a.servedByWrite(t, first.span)}
+	h.twice.N++
 	if c.Write {
-		h.twiceWrites++
+		h.twice.Writes++
 	}
-	if len(w.cases) >= w.config.Limit && (len(w.cases) == 0 || w.cases[len(w.cases)-1].Write && !c.Write) {
+	if len(a.cases) >= a.config.Limit && (len(a.cases) == 0 || a.cases[len(a.cases)-1].Write && !c.Write) {
 		return
 	}
 	c.Trace, c.Span = t.Name(), t.SpanName(first.span)
-	w.keepCase(c)
+	a.keepCase(c)
 }
 
 // keepCase keeps the first of all cases in their order: writes before others.
-func (w *Accumulator) keepCase(c Case) {
-	at, _ := slices.BinarySearchFunc(w.cases, c, compareCases)
-	if at >= w.config.Limit {
+func (a *Accumulator) keepCase(c Case) {
+	at, _ := slices.BinarySearchFunc(a.cases, c, compareCases)
+	if at >= a.config.Limit {
 		return
 	}
-	w.cases = slices.Insert(w.cases, at, c)
-	w.cases = w.cases[:min(len(w.cases), w.config.Limit)]
+	a.cases = slices.Insert(a.cases, at, c)
+	a.cases = a.cases[:min(len(a.cases), a.config.Limit)]
 }
 
 func compareCases(a, b Case) int {
@@ -131,9 +131,9 @@ func compareCases(a, b Case) int {
 }
 
 // servedByWrite reports whether a server of the call looks like one that writes.
-func (w *Accumulator) servedByWrite(t *spans.Trace, call int32) bool {
+func (a *Accumulator) servedByWrite(t *spans.Trace, call int32) bool {
 	for _, c := range t.Children(call) {
-		if !calls(t.HopOf(c).Kind) && w.writes(w.table.hops[w.table.at(t.Hops, t.Spans[c].Hop)]) {
+		if !calls(t.HopOf(c).Kind) && a.writes(a.table.hops[a.table.at(t.Hops, t.Spans[c].Hop)]) {
 			return true
 		}
 	}
@@ -141,18 +141,18 @@ func (w *Accumulator) servedByWrite(t *spans.Trace, call int32) bool {
 }
 
 // writes reports whether a hop looks like one that writes, or was named as such.
-func (w *Accumulator) writes(h *hop) bool {
+func (a *Accumulator) writes(h *hop) bool {
 	if !h.writeJudged {
 		h.writeJudged = true
-		h.looksLikeWrite = slices.Contains(w.config.WriteHops, h.Name) || h.Operation != "" && slices.Contains(w.config.WriteHops, h.Operation) || looksLikeWrite(h.Name)
+		h.looksLikeWrite = slices.Contains(a.config.WriteHops, h.Name) || h.Operation != "" && slices.Contains(a.config.WriteHops, h.Operation) || looksLikeWrite(h.Name)
 	}
 	return h.looksLikeWrite
 }
 
 // unknownWrites are the names of writes that no hop has.
-func (w *Accumulator) unknownWrites() (list []string) {
-	for _, name := range w.config.WriteHops {
-		if !slices.ContainsFunc(w.table.hops, func(h *hop) bool { return h.Name == name || h.Operation == name }) {
+func (a *Accumulator) unknownWrites() (list []string) {
+	for _, name := range a.config.WriteHops {
+		if !slices.ContainsFunc(a.table.hops, func(h *hop) bool { return h.Name == name || h.Operation == name }) {
 			list = append(list, name)
 		}
 	}
@@ -171,14 +171,14 @@ func looksLikeWrite(name string) bool {
 }
 
 // addLate notes how long after its caller each retry began.
-func (w *Accumulator) addLate(t *spans.Trace) {
-	for i := range w.tries {
-		one := &w.tries[i]
-		caller := w.tree.caller[one.span]
-		if !one.retry || !one.timed || caller < 0 || !t.Spans[caller].Flags.Has(spans.HasStart) {
+func (a *Accumulator) addLate(t *spans.Trace) {
+	for i := range a.tries {
+		one := &a.tries[i]
+		caller := a.tree.caller[one.span]
+		if !one.Retry || !one.Timed || caller < 0 || !t.Spans[caller].Flags.Has(spans.HasStart) {
 			continue
 		}
-		h := w.table.hops[one.hop]
-		sampleOf(&h.late, w.table.at(t.Hops, t.Spans[caller].Hop)).Add(minus(one.start, t.Spans[caller].Start))
+		h := a.table.hops[one.Hop]
+		sampleOf(&h.late, a.table.at(t.Hops, t.Spans[caller].Hop)).Add(minus(one.Start, t.Spans[caller].Start))
 	}
 }

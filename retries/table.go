@@ -16,46 +16,53 @@ type table struct {
 // first value: most hops retry nothing.
 type hop struct {
 	spans.Hop
-	timeout                     int64 // configured, 0 for none
-	marked                      bool  // the log says of some attempt how it ended
-	firsts, retries             uint64
-	loneSuspects                uint64 // first attempts as long as the timeout, without a mark and without a chain
-	firstCompleted, firstCut    uint64
-	firstFailed                 [len(spans.Failures) + 1]uint64
-	afterCut                    rescued
-	afterFailure                [len(spans.Failures) + 1]rescued
-	permanent                   uint64                   // retries of what the request itself is to blame for
-	unmatched                   uint64                   // retries of which nothing is known that they retry
-	mostAttempts                uint64                   // of one call
+	timeout int64 // configured, 0 for none
+	marked  bool  // the log says of some attempt how it ended
+	attempts
 	gaveUp                      *quantile.Sample         // durations of what was cut by its own timeout, or failed
 	failing                     map[int]*quantile.Sample // time spent in attempts, by their number
 	lasted                      *quantile.Sample         // failing calls, from the first start to the last end
 	gaps                        [ordinals]*quantile.Sample
 	late                        map[int32]*quantile.Sample // start of retries after that of their caller, by its hop
-	twice, twiceSeen, twiceOf   uint64                     // calls served to a good end twice, that can tell, and all retried ones
-	twiceWrites                 uint64                     // of twice, those that look like writes
-	finished, finishedOf        uint64                     // cut first attempts that their server ended well, of those whose server is there
 	finishedAfter               *quantile.Sample
 	caller                      int32 // of the edge entered last, + 1
 	looksLikeWrite, writeJudged bool
 }
 
-// rescued is how many calls were retried after one kind of end, and how many of
-// them a retry completed.
-type rescued struct{ n, completed uint64 }
+// attempts counts those of a hop, or of several.
+type attempts struct {
+	firsts, retries          uint64
+	loneSuspects             uint64 // first attempts as long as the timeout, without a mark and without a chain
+	firstCompleted, firstCut uint64
+	firstFailed              [len(spans.Failures) + 1]uint64
+	afterCut                 Count // calls retried after a cut, and of them those that a retry completed
+	afterFailure             [len(spans.Failures) + 1]Count
+	permanent                uint64 // retries of what the request itself is to blame for
+	unmatched                uint64 // retries of which nothing is known that they retry
+	mostAttempts             uint64 // of one call
+	twice                    Twice  // retried calls that were served to a good end twice
+	finished                 Count  // cut first attempts that their server ended well, of those whose server is there
+}
 
-func (r *rescued) add(o rescued) { r.n, r.completed = r.n+o.n, r.completed+o.completed }
+func (a *attempts) add(o *attempts) {
+	a.firsts, a.retries = a.firsts+o.firsts, a.retries+o.retries
+	a.loneSuspects += o.loneSuspects
+	a.firstCompleted, a.firstCut = a.firstCompleted+o.firstCompleted, a.firstCut+o.firstCut
+	a.afterCut.add(o.afterCut)
+	for i := range a.afterFailure {
+		a.firstFailed[i] += o.firstFailed[i]
+		a.afterFailure[i].add(o.afterFailure[i])
+	}
+	a.permanent, a.unmatched = a.permanent+o.permanent, a.unmatched+o.unmatched
+	a.mostAttempts = max(a.mostAttempts, o.mostAttempts)
+	a.twice.add(o.twice.Count)
+	a.twice.Retried, a.twice.Writes = a.twice.Retried+o.twice.Retried, a.twice.Writes+o.twice.Writes
+	a.finished.add(o.finished)
+}
 
 // ordinals is how many retries of a call have gaps of their own; later ones count
 // with the last of them.
 const ordinals = 4
-
-// number returns the number of a hop.
-func (t *table) number(h spans.Hop) int32 {
-	i := t.index.Number(h)
-	t.describe()
-	return i
-}
 
 // at returns the number of hop i of a source's list.
 func (t *table) at(hops []spans.Hop, i int32) int32 {
@@ -110,23 +117,7 @@ func sampleOf[K comparable](m *map[K]*quantile.Sample, key K) *quantile.Sample {
 // merge moves what o has into h; numbers are those of o's hops in h's table.
 func (h *hop) merge(o *hop, numbers []int32) {
 	h.marked = h.marked || o.marked
-	h.loneSuspects += o.loneSuspects
-	h.firsts, h.retries = h.firsts+o.firsts, h.retries+o.retries
-	h.firstCompleted, h.firstCut = h.firstCompleted+o.firstCompleted, h.firstCut+o.firstCut
-	h.afterCut.add(o.afterCut)
-	for i := range h.afterFailure {
-		h.firstFailed[i] += o.firstFailed[i]
-		h.afterFailure[i].add(o.afterFailure[i])
-	}
-	h.permanent, h.unmatched = h.permanent+o.permanent, h.unmatched+o.unmatched
-	h.mostAttempts = max(h.mostAttempts, o.mostAttempts)
-	h.twice, h.twiceSeen, h.twiceOf = h.twice+o.twice, h.twiceSeen+o.twiceSeen, h.twiceOf+o.twiceOf
-	h.twiceWrites += o.twiceWrites
-	h.finished, h.finishedOf = h.finished+o.finished, h.finishedOf+o.finishedOf
-	h.mergeSamples(o, numbers)
-}
-
-func (h *hop) mergeSamples(o *hop, numbers []int32) {
+	h.attempts.add(&o.attempts)
 	mergeSample(&h.gaveUp, o.gaveUp)
 	mergeSample(&h.lasted, o.lasted)
 	mergeSample(&h.finishedAfter, o.finishedAfter)

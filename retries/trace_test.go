@@ -245,7 +245,7 @@ func TestALogsLayersCountAsOnePath(t *testing.T) {
 func TestPathsGoRoundNoCycle(t *testing.T) {
 	w := NewAccumulator(Config{})
 	for _, name := range []string{"a", "b", "c"} {
-		w.table.hops[w.table.number(spans.Hop{Name: name, Kind: spans.Client})].mostAttempts = 3
+		w.table.hops[w.table.at([]spans.Hop{{Name: name, Kind: spans.Client}}, 0)].mostAttempts = 3
 	}
 	for _, e := range [][2]int32{{0, 1}, {1, 2}, {2, 0}, {1, 0}} {
 		w.edges[e] = struct{}{}
@@ -266,7 +266,7 @@ func TestPathsGoRoundNoCycle(t *testing.T) {
 	} {
 		w := NewAccumulator(Config{})
 		for i, n := range c.attempts {
-			w.table.hops[w.table.number(spans.Hop{Name: fmt.Sprint(i), Kind: spans.Client})].mostAttempts = n
+			w.table.hops[w.table.at([]spans.Hop{{Name: fmt.Sprint(i), Kind: spans.Client}}, 0)].mostAttempts = n
 		}
 		for _, e := range c.edges {
 			w.edges[e] = struct{}{}

@@ -23,9 +23,9 @@ type tree struct {
 type place struct{ above, hop, n int32 }
 
 // climb finds the nearest call above each span, and notes which hop calls which.
-func (w *Accumulator) climb(t *spans.Trace) {
-	w.tree.caller = append(w.tree.caller[:0], make([]int32, len(t.Spans))...)
-	caller := w.tree.caller
+func (a *Accumulator) climb(t *spans.Trace) {
+	a.tree.caller = append(a.tree.caller[:0], make([]int32, len(t.Spans))...)
+	caller := a.tree.caller
 	for _, i := range t.TopDown() {
 		caller[i] = -1
 		if p := t.Parents[i]; p >= 0 {
@@ -34,27 +34,27 @@ func (w *Accumulator) climb(t *spans.Trace) {
 			}
 		}
 		if c := caller[i]; c >= 0 && calls(t.HopOf(i).Kind) {
-			w.edge(w.table.at(t.Hops, t.Spans[c].Hop), w.table.at(t.Hops, t.Spans[i].Hop))
+			a.edge(a.table.at(t.Hops, t.Spans[c].Hop), a.table.at(t.Hops, t.Spans[i].Hop))
 		}
 	}
 }
 
 // edge notes that one hop calls another.
-func (w *Accumulator) edge(from, to int32) {
-	if h := w.table.hops[to]; from != to && h.caller != from+1 {
+func (a *Accumulator) edge(from, to int32) {
+	if h := a.table.hops[to]; from != to && h.caller != from+1 {
 		h.caller = from + 1
-		w.edges[[2]int32{from, to}] = struct{}{}
+		a.edges[[2]int32{from, to}] = struct{}{}
 	}
 }
 
 // addTree counts the attempts that are the same but for retries: under each
 // attempt of a retried call the calls of one hop are matched in their order.
-func (w *Accumulator) addTree(t *spans.Trace) {
-	r := &w.tree
+func (a *Accumulator) addTree(t *spans.Trace) {
+	r := &a.tree
 	r.clear(len(t.Spans))
-	for i := range w.tries {
-		if of := w.tries[i].of; of >= 0 {
-			r.of[w.tries[i].span] = w.tries[of].span
+	for i := range a.tries {
+		if of := a.tries[i].of; of >= 0 {
+			r.of[a.tries[i].span] = a.tries[of].span
 		}
 	}
 	for _, i := range r.inOrder(t) {
@@ -64,7 +64,7 @@ func (w *Accumulator) addTree(t *spans.Trace) {
 		}
 	}
 	if len(r.count) > 0 {
-		w.most = max(w.most, slices.Max(r.count))
+		a.most = max(a.most, slices.Max(r.count))
 	}
 }
 
@@ -121,17 +121,17 @@ func (r *tree) sameAs(t *spans.Trace, i int32) int32 {
 // possible is the largest product of the most attempts of each hop along a path of
 // calls. Hops that are reached from each other count as one step, each once. Lines
 // of hop logs name no parents: their hops that retry count as one path.
-func (w *Accumulator) possible() uint64 {
+func (a *Accumulator) possible() uint64 {
 	callees, callers := map[int32][]int32{}, map[int32][]int32{}
-	for e := range w.edges {
+	for e := range a.edges {
 		callees[e[0]] = append(callees[e[0]], e[1])
 		callers[e[1]] = append(callers[e[1]], e[0])
 	}
 	best, path := uint64(1), uint64(1)
-	for _, n := range w.products(callees, callers) {
+	for _, n := range a.products(callees, callers) {
 		best = max(best, n)
 	}
-	for i, h := range w.table.hops {
+	for i, h := range a.table.hops {
 		if at := int32(i); h.Kind == spans.NoKind && len(callees[at])+len(callers[at]) == 0 {
 			path = times(path, max(1, h.mostAttempts))
 		}
@@ -143,9 +143,9 @@ func (w *Accumulator) possible() uint64 {
 // largest product along a path that ends in it. The groups come with callers before
 // callees (Kosaraju's algorithm, as in Aho, Hopcroft, Ullman, Data Structures and
 // Algorithms, 1983).
-func (w *Accumulator) products(callees, callers map[int32][]int32) map[int32]uint64 {
+func (a *Accumulator) products(callees, callers map[int32][]int32) map[int32]uint64 {
 	var all, done, roots []int32
-	for i := range w.table.hops {
+	for i := range a.table.hops {
 		all = append(all, int32(i))
 	}
 	depthFirst(all, callees, func(_, at int32) { done = append(done, at) })
@@ -161,7 +161,7 @@ func (w *Accumulator) products(callees, callers map[int32][]int32) map[int32]uin
 	for _, root := range roots {
 		above, own := uint64(1), uint64(1)
 		for _, i := range members[root] {
-			if h := w.table.hops[i]; calls(h.Kind) {
+			if h := a.table.hops[i]; calls(h.Kind) {
 				own = times(own, max(1, h.mostAttempts))
 			}
 			for _, c := range callers[i] {

@@ -111,14 +111,12 @@ func widthUpTo(ns int64) int64 {
 }
 
 func wider(width int64) int64 {
-	for ten := int64(1); ; ten *= 10 {
-		switch width {
-		case ten:
-			return 2 * ten
-		case 2 * ten:
-			return 5 * ten
-		case 5 * ten:
-			return 10 * ten
-		}
+	lead := width
+	for lead >= 10 {
+		lead /= 10
 	}
+	if lead == 2 {
+		return width / 2 * 5
+	}
+	return width * 2
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
-	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 	"github.com/tailscope/tailscope/timeouts"
 )

@@ -25,19 +25,17 @@ func compareAnswers(a, b answer) int {
 	return cmp.Or(cmp.Compare(a.hop, b.hop), cmp.Compare(a.end, b.end))
 }
 
-// begin forgets the last trace.
-func (r *rescues) begin(t *spans.Trace) {
+// find looks at the calls of all spans of a trace.
+func (r *rescues) find(t *spans.Trace) {
 	r.by, r.lost = r.by[:0], append(r.lost[:0], make([]bool, len(t.Spans))...)
 	for range t.Spans {
 		r.by = append(r.by, -1)
 	}
-}
-
-// among looks at the calls of a span.
-func (r *rescues) among(t *spans.Trace, parent int32) {
-	if children := t.Children(parent); len(children) > 1 {
-		r.findRetried(t, children)
-		r.findLosers(t, children)
+	for i := range t.Spans {
+		if children := t.Children(int32(i)); len(children) > 1 {
+			r.findRetried(t, children)
+			r.findLosers(t, children)
+		}
 	}
 }
 
@@ -97,12 +95,60 @@ func (r *rescues) answeredDuring(s *spans.Span) bool {
 // again reports whether an attempt is not the one that decides its call.
 func (r *rescues) again(i int32) bool { return r.by[i] >= 0 || r.lost[i] }
 
-// rescued reports whether the call of an attempt that gave up was answered after
-// all, up to a moment.
-func (r *rescues) rescued(t *spans.Trace, i int32, until int64) bool {
+// answer returns when the call of an attempt was answered after all.
+func (r *rescues) answer(nodes []node, i int32) (end int64, known bool) {
 	for r.by[i] >= 0 {
 		i = r.by[i]
 	}
-	s := &t.Spans[i]
-	return (r.lost[i] || !s.GaveUp()) && inTime(s) && s.End() <= until
+	n := &nodes[i]
+	return n.end, n.inTime && (r.lost[i] || !n.gaveUp())
+}
+
+// siblings links the attempts of one hop under one caller in a chain of a hop log, in
+// the order of their starts.
+type siblings struct {
+	next   []int32 // -1 for the last
+	latest map[sibling]int32
+}
+
+type sibling struct{ parent, hop int32 }
+
+// link looks at the attempts of a chain, which are sorted.
+func (x *siblings) link(nodes []node) {
+	if x.latest == nil {
+		x.latest = map[sibling]int32{}
+	}
+	clear(x.latest)
+	x.next = x.next[:0]
+	for i := range nodes {
+		x.next = append(x.next, -1)
+		of := sibling{nodes[i].parent, nodes[i].hop}
+		if before, again := x.latest[of]; again {
+			x.next[before] = int32(i)
+		}
+		x.latest[of] = int32(i)
+	}
+}
+
+// answer returns when the call of an attempt that gave up was answered after all: by
+// the attempt that came next, or the one after that.
+func (x *siblings) answer(nodes []node, i int32) (end int64, known bool) {
+	if !nodes[i].gaveUp() {
+		return 0, false
+	}
+	for k := x.next[i]; k >= 0; k = x.next[k] {
+		if !before(&nodes[i], &nodes[k]) {
+			continue
+		}
+		if i = k; nodes[i].outcome == spans.Completed {
+			return nodes[i].end, true
+		}
+	}
+	return 0, false
+}
+
+// before reports whether an attempt may be retried by another one: that starts when
+// this one had ended, as far as clocks tell, and not beside it.
+func before(a, next *node) bool {
+	return !wellBefore(next.start, a.end) && uint64(next.start)-uint64(a.start) > (uint64(a.end)-uint64(a.start))/2
 }
