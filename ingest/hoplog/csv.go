@@ -215,9 +215,7 @@ func trimLineEnd(b []byte) []byte {
 // read puts the known columns of a row into rec.
 func (h *header) read(cells [][]byte, rec *field.Record) {
 	for i, key := range h.keys {
-		for k := range key.Uses {
-			rec.Put(&key.Uses[k], key, jsonscan.Text, cells[i])
-		}
+		rec.Note(key, jsonscan.Text, cells[i])
 	}
 }
 

@@ -35,15 +35,11 @@ func fragmentOf(c *format.Chunk) *fragment { return c.Note.(*fragment) }
 // brackets only and goes on after whatever makes no sense, with a reject.
 type documents struct {
 	window
-	file *format.File
-	seq  int
-	size int // of a chunk, about
 	// large is from where on an element is not held whole.
 	large int
 	// nesting is the way from the document to the elements, outermost first.
 	nesting []nest
 	spool   *spool // spans of a large element that wait
-	ended   bool
 }
 
 // nest is one open object or array on the way to the elements.
@@ -63,10 +59,8 @@ const (
 )
 
 func newDocuments(f *format.File) *documents {
-	return &documents{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize), large: cmp.Or(f.Sizes.Element, largeElement)}
+	return &documents{window: newWindow(f, f.Head), large: cmp.Or(f.Sizes.Element, largeElement)}
 }
-
-func (d *documents) Count() int { return d.seq }
 
 // Next returns the next chunk, io.EOF after the last. A fault of the temporary
 // file ends the input, as one of the input itself does.
@@ -103,7 +97,7 @@ func (d *documents) step() (*format.Chunk, error) {
 	c, ok := d.peek()
 	switch {
 	case !ok:
-		return d.end(), nil
+		return d.atEnd(), nil
 	case len(d.nesting) == 0:
 		return d.top(c)
 	case d.here().array:
@@ -115,12 +109,9 @@ func (d *documents) step() (*format.Chunk, error) {
 // here is the innermost open object or array.
 func (d *documents) here() *nest { return &d.nesting[len(d.nesting)-1] }
 
-// end is the end of the stream: inside a document it came too early.
-func (d *documents) end() *format.Chunk {
-	d.ended = true
-	if !errors.Is(d.err, io.EOF) {
-		d.file.Fail(d.err)
-	}
+// atEnd is the end of the stream: inside a document it came too early.
+func (d *documents) atEnd() *format.Chunk {
+	d.end()
 	if len(d.nesting) == 0 {
 		return nil
 	}
@@ -135,7 +126,7 @@ func (d *documents) cut() (*format.Chunk, error) {
 
 // fault is a chunk that only says what is wrong at this place.
 func (d *documents) fault(reason format.Reason, detail string) *format.Chunk {
-	c := d.chunk(0, nil)
+	c := d.chunk(0, &fragment{})
 	c.Bad = format.NewFault(reason, detail)
 	return c
 }
@@ -302,7 +293,7 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 		case state == elementWhole:
 			whole = end
 		case whole > 0:
-			return d.chunk(whole, of), nil
+			return d.chunk(whole, &fragment{of: of}), nil
 		case state == elementLarge:
 			return nil, d.takeApart(of)
 		default:
@@ -310,7 +301,7 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 		}
 		var more bool
 		if next, more = d.following(whole); !inArray || whole >= d.size || !more || of == nil && d.container(next) {
-			return d.chunk(whole, of), nil
+			return d.chunk(whole, &fragment{of: of}), nil
 		}
 	}
 }
@@ -318,7 +309,7 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 // cutElement is an element that the input cuts off. Spans before the cut are
 // whole, so the decoder gets what is there.
 func (d *documents) cutElement(of *dialect) *format.Chunk {
-	c := d.chunk(len(d.ahead()), of)
+	c := d.chunk(len(d.ahead()), &fragment{of: of})
 	c.Open, c.Cut = true, true
 	d.nesting = d.nesting[:0]
 	return c
@@ -400,13 +391,4 @@ func (d *documents) passValue() (ok bool) {
 			return done
 		}
 	}
-}
-
-// chunk cuts off the next n bytes.
-func (d *documents) chunk(n int, of *dialect) *format.Chunk {
-	c := &format.Chunk{File: d.file, Seq: d.seq, Note: &fragment{of: of}}
-	c.Line, c.Offset = d.line, d.offset
-	d.take(c, n)
-	d.seq++
-	return c
 }

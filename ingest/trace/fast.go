@@ -80,12 +80,22 @@ func (m *tagMemos) remember(key []byte, keys *field.Keys) {
 	m.last.next, m.last = k, k
 }
 
-// knownTag notes a tag whose key has a memo; its value is no object.
-func (r *spanReader) knownTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
-	for i := range k.info.Uses {
-		r.rec.Put(&k.info.Uses[i], k.info, kind, raw)
+// fastTag reads {"key":…, and with value the rest, if the key is the expected one and
+// the value no object; else s stays where it is.
+func (r *spanReader) fastTag(s *jsonscan.Scanner, value func(*jsonscan.Scanner) (jsonscan.Kind, []byte, bool)) bool {
+	from := s.I
+	if !r.general && s.Pass(`{"key":"`) {
+		if k := r.memos.expected(s.B[s.I:]); k != nil {
+			s.I += len(k.written) + 1
+			if kind, raw, ok := value(s); ok {
+				r.rec.Note(k.info, kind, raw)
+				r.has.add(k.hash, raw)
+				return true
+			}
+		}
 	}
-	r.has.add(k.hash, raw)
+	s.I = from
+	return false
 }
 
 // remembered notes a tag of the span, whose key may come next in another.

@@ -3,11 +3,10 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"io"
-	"os"
 
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
 // A trace of a million spans is a gigabyte of text, and the names of its
@@ -18,7 +17,7 @@ import (
 // spool holds the spans of one large element.
 type spool struct {
 	documents *documents
-	file      *os.File
+	file      *spill.File
 	pending   bytes.Buffer // text of the array of spans, not yet in the file
 	first     place        // of pending
 	blocks    []block
@@ -75,27 +74,16 @@ type place struct{ line, offset int64 }
 // block is a run of spans in the temporary file, or a fault.
 type block struct {
 	place
-	length int
-	bad    *format.Fault
+	spans spill.Piece
+	bad   *format.Fault
 }
 
 // takeApart reads the large element at hand into a spool.
 func (d *documents) takeApart(of *dialect) error {
-	file, err := os.CreateTemp(d.file.TempDir, "tailscope-*.json")
-	if err != nil {
-		return err
-	}
-	// Without a name the file is gone with the process, however that ends.
-	if err := os.Remove(file.Name()); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	s := &spool{documents: d, file: file, context: context{place: d.place(), of: of}}
+	s := &spool{documents: d, file: spill.New(d.file.TempDir, "spans"), context: context{place: d.place(), of: of}}
 	d.spool = s
 	d.file.OnClose(s.close)
 	if err := s.read(); err != nil {
-		return errors.Join(err, s.close())
-	}
-	if _, err = file.Seek(0, io.SeekStart); err != nil {
 		return errors.Join(err, s.close())
 	}
 	return nil
@@ -103,12 +91,10 @@ func (d *documents) takeApart(of *dialect) error {
 
 // close gives the file back; it may be called again.
 func (s *spool) close() error {
-	if s.file == nil {
-		return nil
+	if s.documents.spool == s {
+		s.documents.spool = nil
 	}
-	err := s.file.Close()
-	s.file, s.documents.spool = nil, nil
-	return err
+	return s.file.Close()
 }
 
 // read walks through the element token by token.
@@ -295,8 +281,9 @@ func (s *spool) flush() error {
 	if s.pending.Len() == 0 {
 		return nil
 	}
-	s.blocks = append(s.blocks, block{place: s.first, length: s.pending.Len()})
-	_, err := s.pending.WriteTo(s.file)
+	piece, err := s.file.Write(s.pending.Bytes())
+	s.blocks = append(s.blocks, block{place: s.first, spans: piece})
+	s.pending.Reset()
 	return err
 }
 
@@ -348,28 +335,21 @@ func (s *spool) next() (*format.Chunk, error) {
 	switch {
 	case !s.hasSpans:
 		s.hasSpans = true
-		c := s.chunk(s.context.place)
-		c.Data, c.Note = s.context.text, &fragment{of: s.context.of}
+		c := s.documents.chunkAt(s.context.place, &fragment{of: s.context.of})
+		c.Data = s.context.text
 		return c, nil
 	case len(s.blocks) == 0:
 		return nil, s.close()
 	}
 	b := s.blocks[0]
 	s.blocks = s.blocks[1:]
-	c := s.chunk(b.place)
-	if c.Bad = b.bad; c.Bad != nil {
+	c := s.documents.chunkAt(b.place, &fragment{context: &s.context})
+	if c.Bad = b.bad; c.Bad != nil || b.spans.Size() == 0 {
 		return c, nil
 	}
-	c.Data = make([]byte, b.length)
-	if _, err := io.ReadFull(s.file, c.Data); err != nil {
+	c.Data = make([]byte, b.spans.Size())
+	if err := s.file.Read(b.spans, c.Data); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return c, nil
-}
-
-func (s *spool) chunk(at place) *format.Chunk {
-	d := s.documents
-	c := &format.Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{context: &s.context}}
-	d.seq++
-	return c
 }

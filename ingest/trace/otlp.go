@@ -36,15 +36,11 @@ type otlpReader struct {
 	readSpan func(located) int
 	read     func(located) int // a scope
 	object   *jsonscan.Object  // a span
-	// The methods spanAttribute and remembered, made values once.
-	eachOfSpan func() error
-	note       func(key []byte, kind jsonscan.Kind, raw []byte)
 }
 
 func newOTLPReader(r *spanReader) *otlpReader {
 	o := &otlpReader{spanReader: r}
 	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
-	o.eachOfSpan, o.note = o.spanAttribute, r.remembered
 	o.object = jsonscan.NewObject(&o.s, o.spanMembers())
 	o.object.General = r.general
 	return o
@@ -183,11 +179,18 @@ func (o *otlpReader) spanMembers() map[string]func() error {
 	s, f := &o.s, &o.has
 	trace, id, parent := textInto(s, &f.trace), textInto(s, &f.id), textInto(s, &f.parent)
 	start, end := startNanos.into(s, &f.start), endNanos.into(s, &f.end)
+	note := o.remembered // made a value once, as is what follows
+	attribute := func() error {
+		if o.fastTag(s, fastAnyValue) {
+			return nil
+		}
+		return o.oneAttribute(note)
+	}
 	return map[string]func() error{
 		"traceId": trace, "trace_id": trace, "spanId": id, "span_id": id, "parentSpanId": parent, "parent_span_id": parent,
 		"name": textInto(s, &f.operation), "kind": o.kind, "status": o.status, "traceState": o.traceState, "trace_state": o.traceState,
 		"startTimeUnixNano": start, "start_time_unix_nano": start, "endTimeUnixNano": end, "end_time_unix_nano": end,
-		"attributes": func() error { return s.Elements(o.eachOfSpan) }, "events": o.events,
+		"attributes": func() error { return s.Elements(attribute) }, "events": o.events,
 		"links": func() error { return o.addJSON(saltLinks) },
 	}
 }
@@ -217,10 +220,7 @@ func (o *otlpReader) status() error {
 	if o.s.Pass("{}") {
 		return nil
 	}
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		switch string(name) {
 		case "code":
 			kind, raw, err := o.s.Scalar()
@@ -312,10 +312,7 @@ func (o *otlpReader) attribute(key []byte, note func(key []byte, kind jsonscan.K
 
 // anyValue reads an AnyValue: a scalar, or the scalars of an array.
 func (o *otlpReader) anyValue(note func(kind jsonscan.Kind, raw []byte)) error {
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		switch string(name) {
 		case "stringValue", "intValue", "boolValue", "doubleValue", "string_value", "int_value", "bool_value", "double_value":
 			kind, raw, err := o.s.Scalar()
@@ -331,10 +328,7 @@ func (o *otlpReader) anyValue(note func(kind jsonscan.Kind, raw []byte)) error {
 }
 
 func (o *otlpReader) arrayValue(note func(kind jsonscan.Kind, raw []byte)) error {
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		if string(name) != "values" {
 			return o.s.Skip()
 		}

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,7 +32,9 @@ var protobuf = &format.Format{
 	Sniff: func([]byte, *format.Settings) format.Sniffed {
 		return format.Sniffed{Why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
 	},
-	Open:       func(f *format.File, _ *format.Settings) (format.Chunker, error) { return newMessages(f), nil },
+	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
+		return &messages{newWindow(f, f.Head)}, nil
+	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newProtoDecoder(s, c) },
 	Binary:     true,
 }
@@ -43,19 +44,7 @@ var protobuf = &format.Format{
 // own: a span after a process starts the next. A message of spans that have
 // their process inside is streamed; one with its processes at its end is held,
 // up to --max-line bytes.
-type messages struct {
-	window
-	file  *format.File
-	seq   int
-	size  int // of a chunk, about
-	ended bool
-}
-
-func newMessages(f *format.File) *messages {
-	return &messages{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize)}
-}
-
-func (m *messages) Count() int { return m.seq }
+type messages struct{ window }
 
 // Next returns the next chunk, io.EOF after the last.
 func (m *messages) Next() (*format.Chunk, error) {
@@ -73,14 +62,6 @@ func (m *messages) Next() (*format.Chunk, error) {
 		}
 	}
 	return nil, io.EOF
-}
-
-// end is the end of the stream.
-func (m *messages) end() {
-	m.ended = true
-	if m.err != nil && !errors.Is(m.err, io.EOF) {
-		m.file.Fail(m.err)
-	}
 }
 
 // frame cuts off one frame of gRPC: a flag, a length of four bytes, a message.
@@ -231,9 +212,8 @@ func (m *messages) overlong(n int) *format.Chunk {
 // chunk cuts off the next n bytes. A binary input has no lines: all is on its
 // first.
 func (m *messages) chunk(n int) *format.Chunk {
-	c := &format.Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, Note: &fragment{binary: true}}
-	m.take(c, n)
-	m.seq++
+	c := m.window.chunk(n, &fragment{binary: true})
+	c.Line = 1
 	return c
 }
 

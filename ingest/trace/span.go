@@ -117,10 +117,7 @@ func (r *spanReader) evidence(key []byte, kind jsonscan.Kind, raw []byte) {
 	if kind == jsonscan.Composite {
 		kind, raw = jsonscan.Null, nil
 	}
-	k := r.tags.Next(key)
-	for i := range k.Uses {
-		r.rec.Put(&k.Uses[i], k, kind, raw)
-	}
+	r.rec.Note(r.tags.Next(key), kind, raw)
 }
 
 // reject counts a record at a place of the chunk, unless bad is nil.

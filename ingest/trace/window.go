@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 
 	"github.com/tailscope/tailscope/ingest/format"
@@ -13,6 +14,10 @@ import (
 // dealt with; line and offset are those of pos. Reading on may move the buffer,
 // so places in it are counted from pos.
 type window struct {
+	file   *format.File
+	seq    int // of the next chunk
+	size   int // of a chunk, about
+	ended  bool
 	r      io.Reader
 	room   int // of the next buffer, at least
 	most   int // that room grows to
@@ -34,8 +39,19 @@ const readSize = 256 << 10
 
 func newWindow(f *format.File, r io.Reader) window {
 	return window{
-		r: r, line: 1, free: make(chan []byte, format.FreeChunks), step: cmp.Or(f.Sizes.Read, readSize),
+		file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize), r: r, line: 1, free: make(chan []byte, format.FreeChunks), step: cmp.Or(f.Sizes.Read, readSize),
 		room: cmp.Or(f.Sizes.Window, 64<<10), most: cmp.Or(f.Sizes.Window, format.ChunkSize+2*readSize),
+	}
+}
+
+// Count returns how many chunks there were so far.
+func (w *window) Count() int { return w.seq }
+
+// end notes that the stream is read.
+func (w *window) end() {
+	w.ended = true
+	if w.err != nil && !errors.Is(w.err, io.EOF) {
+		w.file.Fail(w.err)
 	}
 }
 
@@ -134,6 +150,19 @@ func (w *window) space() {
 			return
 		}
 	}
+}
+
+// chunk cuts off the next n bytes.
+func (w *window) chunk(n int, note *fragment) *format.Chunk {
+	c := w.chunkAt(w.place(), note)
+	w.take(c, n)
+	return c
+}
+
+// chunkAt returns the next chunk, which has no bytes yet.
+func (w *window) chunkAt(at place, note *fragment) *format.Chunk {
+	w.seq++
+	return &format.Chunk{File: w.file, Seq: w.seq - 1, Line: at.line, Offset: at.offset, Note: note}
 }
 
 // take moves on by n bytes and gives them to a chunk. Where that is most of the
