@@ -222,51 +222,22 @@ func (h *header) read(cells [][]byte, rec *field.Record) {
 // delimited decodes hop logs in CSV and TSV.
 type delimited struct {
 	attempts
-	rec   field.Record
-	row   spans.Row
-	cells [][]byte
-	fast  fastRows
+	cells    [][]byte
+	fastRows fastRows
 }
 
 func newDelimited(f *format.Settings, c spans.Columns) *delimited {
 	return &delimited{attempts: newAttempts(f, c)}
 }
 
-func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
-	d.tally = t
-	h := c.Note.(*header)
-	data, line, offset := c.Data, c.Line, c.Offset
-	for len(data) > 0 {
-		if n := d.readFast(c, data, line, offset, s); n > 0 {
-			data = data[n:]
-			line++
-			offset += int64(n)
-			continue
-		}
-		raw := data[:h.recordEnd(data, true)]
-		data = data[len(raw):]
-		hop, bad := d.record(c, raw, c.Open && len(data) == 0)
-		switch {
-		case bad != nil:
-			t.Reject(line, offset, bad)
-		case hop != nil:
-			if c.Open && len(data) == 0 {
-				t.Odd[format.OpenRows]++
-			}
-			d.row.Line, d.row.Offset = line, offset
-			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
-		default:
-			t.SkipBlank()
-		}
-		line += int64(bytes.Count(raw, format.Newline))
-		offset += int64(len(raw))
-	}
+func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) { d.decode(c, t, s, d) }
+
+func (d *delimited) end(c *format.Chunk, data []byte) int {
+	return c.Note.(*header).recordEnd(data, true)
 }
 
-// record decodes one record; it returns neither hop nor fault for a blank line.
-// An open record is the last one, without a newline.
-func (d *delimited) record(c *format.Chunk, raw []byte, open bool) (hop []byte, bad *format.Fault) {
-	h := c.Note.(*header)
+func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
+	h, raw := c.Note.(*header), data[:n]
 	switch {
 	case format.Blank(raw):
 		return nil, nil
@@ -283,7 +254,10 @@ func (d *delimited) record(c *format.Chunk, raw []byte, open bool) (hop []byte, 
 	}
 	d.rec.Reset()
 	h.read(cells, &d.rec)
-	return d.attempts.row(&d.rec, &d.row)
+	if hop, bad = d.fill(); bad == nil && open {
+		d.tally.Odd[format.OpenRows]++
+	}
+	return hop, bad
 }
 
 // check says what is wrong with a row's form.

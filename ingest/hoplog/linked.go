@@ -26,7 +26,8 @@ func (a *attempts) ids(rec *field.Record) *format.Fault {
 }
 
 // handOn gives an attempt away, as a span where it is one.
-func (a *attempts) handOn(rec *field.Record, row *spans.Row, hop []byte, file int32, s format.Sink) {
+func (a *attempts) handOn(hop []byte, file int32) {
+	rec, row, s := &a.rec, &a.row, a.sink
 	a.tally.AcceptRecord(rec)
 	service, operation := hopParts(rec)
 	if a.linked && row.Trace != nil {
