@@ -18,7 +18,7 @@ type Instant struct {
 
 // ParseInstant reads RFC 3339 text, or a number in the given unit. An epoch
 // number without a unit is told from its size, which for any date from 2001 to
-// 2286 is unambiguous; anything smaller is errNoUnit.
+// 2286 is unambiguous; anything smaller is ErrNoUnit.
 func ParseInstant(b []byte, unit Unit) (Instant, error) {
 	b = bytes.TrimSpace(b)
 	if d, err := ParseDecimal(b); err == nil {
@@ -46,22 +46,14 @@ func epoch(d Decimal, unit Unit) (Instant, error) {
 // milliseconds and so on: 10, 13, 16 or 19 digits.
 func epochUnit(d Decimal) Unit {
 	whole, _, err := d.Nanoseconds(0)
-	switch {
-	case err != nil || whole < 1e9:
-		return NoUnitGiven
-	case whole < 1e10:
-		return Seconds
-	case whole >= 1e12 && whole < 1e13:
-		return Milliseconds
-	case whole >= 1e15 && whole < 1e16:
-		return Microseconds
-	case whole >= 1e18:
-		return Nanoseconds
+	digits := 0
+	for ; err == nil && whole > 0; whole /= 10 {
+		digits++
 	}
-	return NoUnitGiven
+	return modernUnit(digits)
 }
 
-// FastEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
+// FastEpoch is ParseInstant for a number of 10 to 19 digits without a sign, with
 // decimals where it is of seconds; ok is false for any other, and for one whose unit
 // is not known.
 func FastEpoch(b []byte, unit Unit) (ns int64, ok bool) {
@@ -99,17 +91,10 @@ func epochDigits(b []byte) (n int64, digits int) {
 
 // modernUnit is epochUnit of a number of so many digits.
 func modernUnit(digits int) Unit {
-	switch digits {
-	case 10:
-		return Seconds
-	case 13:
-		return Milliseconds
-	case 16:
-		return Microseconds
-	case 19:
-		return Nanoseconds
+	if digits < 10 || digits > 19 || digits%3 != 1 {
+		return NoUnitGiven
 	}
-	return NoUnitGiven
+	return Seconds - Unit(digits-10)
 }
 
 // clock is a text that is read as a date and a time of day from its front.
@@ -208,7 +193,7 @@ type Day struct {
 
 const dayNS = 24 * int64(time.Hour)
 
-// Remember takes the date from a time that parseMoment read.
+// Remember takes the date from a time that ParseInstant read.
 func (d *Day) Remember(b []byte, ns int64) {
 	if len(b) >= len("2006-01-02T15:04:05Z") && b[4] == '-' && b[10] == 'T' && b[len(b)-1] == 'Z' {
 		sinceMidnight := (ns%dayNS + dayNS) % dayNS
