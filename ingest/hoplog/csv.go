@@ -347,6 +347,6 @@ func takeHeader(f *format.File, c cutter, s *format.Settings) (format.Chunker, e
 	}
 	rows := format.NewSplitter(f, c.boundary)
 	rows.Note = h
-	rows.Skip(lines, int64(used))
+	rows.Line, rows.Offset = rows.Line+lines, int64(used)
 	return rows, nil
 }

@@ -19,7 +19,7 @@ type spool struct {
 	documents *documents
 	file      *spill.File
 	pending   bytes.Buffer // text of the array of spans, not yet in the file
-	first     place        // of pending
+	first     format.Place // of pending
 	blocks    []block
 	context   context
 
@@ -37,7 +37,7 @@ type spool struct {
 
 // context is the rest of an element whose spans come by themselves.
 type context struct {
-	place
+	format.Place
 	text []byte
 	of   *dialect // of the element, nil for a trace
 	gaps []gap
@@ -63,26 +63,23 @@ func (c *context) original(at int) (moved int, lines int64) {
 }
 
 // placeOf is the place in the input of a place in text.
-func (c *context) placeOf(at int) place {
+func (c *context) placeOf(at int) format.Place {
 	moved, lines := c.original(at)
-	return place{c.line + lines + int64(bytes.Count(c.text[:at], format.Newline)), c.offset + int64(moved)}
+	return format.Place{Line: c.Line + lines + int64(bytes.Count(c.text[:at], format.Newline)), Offset: c.Offset + int64(moved)}
 }
-
-// place is a place in the input.
-type place struct{ line, offset int64 }
 
 // block is a run of spans in the temporary file, or a fault.
 type block struct {
-	place
+	format.Place
 	spans spill.Piece
 	bad   *format.Fault
 }
 
 // takeApart reads the large element at hand into a spool.
 func (d *documents) takeApart(of *dialect) error {
-	s := &spool{documents: d, file: spill.New(d.file.TempDir, "spans"), context: context{place: d.place(), of: of}}
+	s := &spool{documents: d, file: spill.New(d.File.TempDir, "spans"), context: context{Place: d.Place, of: of}}
 	d.spool = s
-	d.file.OnClose(s.close)
+	d.File.OnClose(s.close)
 	if err := s.read(); err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -106,7 +103,7 @@ func (s *spool) read() error {
 			return err
 		case !whole:
 			return s.cut()
-		case s.rest.Len() > s.documents.file.MaxLine:
+		case s.rest.Len() > s.documents.File.MaxLine:
 			s.pass()
 			return nil
 		}
@@ -114,7 +111,7 @@ func (s *spool) read() error {
 	s.context.text = s.rest.Bytes()
 	err := s.flush()
 	if s.hasSpans {
-		s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+		s.blocks = append(s.blocks, block{Place: s.context.Place}) // for what is wrong with the rest
 	}
 	return err
 }
@@ -123,7 +120,7 @@ func (s *spool) read() error {
 // input ends first.
 func (s *spool) step() (whole bool, err error) {
 	for {
-		c, ok := s.documents.peek()
+		c, ok := s.documents.Peek()
 		if !ok {
 			return false, nil
 		}
@@ -168,10 +165,10 @@ func (s *spool) opening(c byte) (whole bool, err error) {
 		return true, nil
 	}
 	s.mark()
-	from := s.documents.place()
+	from := s.documents.Place
 	whole, err = s.spans()
-	to := s.documents.place()
-	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
+	to := s.documents.Place
+	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.Offset - from.Offset), to.Line - from.Line})
 	return whole, err
 }
 
@@ -189,8 +186,8 @@ func (s *spool) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
 
 // keep takes the next n bytes over into the rest.
 func (s *spool) keep(n int) {
-	s.rest.Write(s.documents.ahead()[:n])
-	s.documents.skip(n)
+	s.rest.Write(s.documents.Ahead()[:n])
+	s.documents.Skip(n)
 }
 
 func (s *spool) scalar() (whole bool) {
@@ -211,7 +208,7 @@ func (s *spool) scalar() (whole bool) {
 func (s *spool) spans() (whole bool, err error) {
 	s.hasSpans = true
 	for {
-		c, ok := s.documents.peek()
+		c, ok := s.documents.Peek()
 		switch {
 		case !ok:
 			return false, nil
@@ -222,10 +219,10 @@ func (s *spool) spans() (whole bool, err error) {
 				return whole, err
 			}
 		case c == '"':
-			end, _ := s.documents.find(0, new(jsonscan.Balance).ScanString)
+			end, _ := s.documents.Find(0, new(jsonscan.Balance).ScanString)
 			s.moveOn(end)
 		default:
-			end, _ := s.documents.find(0, between)
+			end, _ := s.documents.Find(0, between)
 			s.moveOn(end)
 		}
 	}
@@ -242,25 +239,25 @@ func between(b []byte) (n int, done bool) {
 // moveOn takes the next n bytes over to the spans.
 func (s *spool) moveOn(n int) {
 	if s.pending.Len() == 0 {
-		s.first = s.documents.place()
+		s.first = s.documents.Place
 	}
-	s.pending.Write(s.documents.ahead()[:n])
-	s.documents.skip(n)
+	s.pending.Write(s.documents.Ahead()[:n])
+	s.documents.Skip(n)
 }
 
 // span moves one span.
 func (s *spool) span() (whole bool, err error) {
 	d := s.documents
-	end, state := d.element(0, d.file.MaxLine)
+	end, state := d.element(0, d.File.MaxLine)
 	switch state {
 	case elementCut:
-		d.skipAll()
+		d.SkipAll()
 		return false, nil
 	case elementLarge:
 		return true, s.passSpan()
 	}
 	s.moveOn(end)
-	if s.pending.Len() >= d.size {
+	if s.pending.Len() >= d.Size {
 		return true, s.flush()
 	}
 	return true, nil
@@ -270,9 +267,9 @@ func (s *spool) span() (whole bool, err error) {
 func (s *spool) passSpan() error {
 	err := s.flush()
 	d := s.documents
-	at := d.place()
+	at := d.Place
 	d.passValue()
-	s.blocks = append(s.blocks, block{place: at, bad: format.Overlong(d.offset - at.offset)})
+	s.blocks = append(s.blocks, block{Place: at, bad: format.Overlong(d.Offset - at.Offset)})
 	return err
 }
 
@@ -282,7 +279,7 @@ func (s *spool) flush() error {
 		return nil
 	}
 	piece, err := s.file.Write(s.pending.Bytes())
-	s.blocks = append(s.blocks, block{place: s.first, spans: piece})
+	s.blocks = append(s.blocks, block{Place: s.first, spans: piece})
 	s.pending.Reset()
 	return err
 }
@@ -294,13 +291,13 @@ var (
 
 // cut closes the brackets of a rest that the input cut off.
 func (s *spool) cut() error {
-	s.documents.skipAll()
+	s.documents.SkipAll()
 	s.documents.nesting = s.documents.nesting[:0]
 	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
 	s.context.partial = endsBefore
 	s.hasSpans = true
 	err := s.flush()
-	s.blocks = append(s.blocks, block{place: s.context.place, bad: endsInside})
+	s.blocks = append(s.blocks, block{Place: s.context.Place, bad: endsInside})
 	return err
 }
 
@@ -316,17 +313,11 @@ func closed(text, open []byte) []byte {
 func (s *spool) pass() {
 	d := s.documents
 	b := jsonscan.Balance{Depth: len(s.open)}
-	for done := len(s.open) == 0; !done; {
-		var n int
-		n, done = b.Scan(d.ahead())
-		d.skip(n)
-		if !done && !d.more() {
-			d.nesting = d.nesting[:0]
-			break
-		}
+	if len(s.open) > 0 && !d.Pass(b.Scan) {
+		d.nesting = d.nesting[:0]
 	}
 	s.hasSpans = true
-	s.blocks = []block{{place: s.context.place, bad: format.Overlong(d.offset - s.context.offset)}}
+	s.blocks = []block{{Place: s.context.Place, bad: format.Overlong(d.Offset - s.context.Offset)}}
 }
 
 // next hands out the spans, block by block; nil after the last. An element
@@ -335,7 +326,7 @@ func (s *spool) next() (*format.Chunk, error) {
 	switch {
 	case !s.hasSpans:
 		s.hasSpans = true
-		c := s.documents.chunkAt(s.context.place, &fragment{of: s.context.of})
+		c := s.documents.ChunkAt(s.context.Place, &fragment{of: s.context.of})
 		c.Data = s.context.text
 		return c, nil
 	case len(s.blocks) == 0:
@@ -343,7 +334,7 @@ func (s *spool) next() (*format.Chunk, error) {
 	}
 	b := s.blocks[0]
 	s.blocks = s.blocks[1:]
-	c := s.documents.chunkAt(b.place, &fragment{context: &s.context})
+	c := s.documents.ChunkAt(b.Place, &fragment{context: &s.context})
 	if c.Bad = b.bad; c.Bad != nil || b.spans.Size() == 0 {
 		return c, nil
 	}

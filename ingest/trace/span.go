@@ -124,7 +124,7 @@ func (r *spanReader) evidence(key []byte, kind jsonscan.Kind, raw []byte) {
 func (r *spanReader) reject(at int, bad *format.Fault) {
 	if bad != nil {
 		p := r.where.place(at)
-		r.tally.Reject(p.line, p.offset, bad)
+		r.tally.Reject(p.Line, p.Offset, bad)
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *spanReader) measure(at int) *format.Fault {
 	*r.row = spans.Row{}
 	if r.columns.Has(spans.Positions) {
 		p := r.where.place(at)
-		r.row.Line, r.row.Offset = p.line, p.offset
+		r.row.Line, r.row.Offset = p.Line, p.Offset
 	}
 	if bad := r.ids(); bad != nil {
 		return bad
