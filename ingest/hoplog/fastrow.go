@@ -45,19 +45,13 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 	u := &key.Uses[0]
 	switch u.Role {
 	case field.Trace:
-		if a.columns.Has(spans.Traces) {
-			return tracePart, true
-		}
-		return passed, true
+		return a.ifRead(spans.Traces, tracePart), true
 	case field.Start, field.End, field.Time:
 		return clocked, true
 	case field.Hop:
 		return hopPart, true
 	case field.InstanceKey:
-		if a.columns.Has(spans.Instances) {
-			return instancePart, true
-		}
-		return passed, true
+		return a.ifRead(spans.Instances, instancePart), true
 	case field.Duration:
 		return durationPart, u.Unit != moment.NoUnitGiven
 	case field.Timeout:
@@ -70,6 +64,14 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 		return numberPart, true
 	}
 	return verdictPart, loneEvidence(u.Role) != nil
+}
+
+// ifRead is p where the run reads a column, else nothing.
+func (a *attempts) ifRead(column spans.Columns, p rowPart) rowPart {
+	if a.columns.Has(column) {
+		return p
+	}
+	return passed
 }
 
 // loneEvidence returns how evidence of a role is read where it stands alone; nil for
@@ -318,8 +320,7 @@ func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
 
 // accept counts an ordinary record.
 func (p *fastRow) accept(t *format.Tally) {
-	t.Records++
-	t.Accepted++
+	t.Accept()
 	t.Units |= p.units
 	t.Marks |= p.marks
 	t.Basis |= p.basis

@@ -109,14 +109,8 @@ func (r *spanReader) remembered(key []byte, kind jsonscan.Kind, raw []byte) {
 
 // waiting is a span that was read and not handed on.
 type waiting struct {
-	row       spans.Row
-	operation []byte
-	kind      spans.Kind
-	process   process
-	digest    uint64
-	// The name of a process that is not known yet.
-	processID    []byte
-	hasProcessID bool
+	row spans.Row
+	nameFields
 }
 
 // waiting hands on the spans for which read called wait, unless it returns false:
@@ -152,17 +146,13 @@ func (r *spanReader) wait(at int) bool {
 		return false
 	}
 	r.judge()
-	f := &r.has
-	w.operation, w.kind, w.process, w.digest = f.operation, f.kind, f.process, f.digest
-	w.processID, w.hasProcessID = f.processID, f.hasProcessID
+	w.nameFields = r.has.nameFields
 	return true
 }
 
 // release hands on a span that waited.
 func (r *spanReader) release(w *waiting) {
-	f := &r.has
-	f.process, f.operation, f.kind, f.digest, f.named = w.process, w.operation, w.kind, w.digest, true
-	r.row = &w.row
+	r.row, r.has.nameFields = &w.row, w.nameFields
 	_ = r.name() // whose faults wait has seen
 	r.handOn()
 	r.row = &r.own

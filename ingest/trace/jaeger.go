@@ -133,11 +133,7 @@ func (j *jaegerReader) process() (p process, err error) {
 
 // span reads the span at the start of v.
 func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
-	j.reset()
-	j.has.trace = j.traceID
-	j.isModel = false
-	j.s.At(v.raw)
-	err := j.object.Read()
+	err := j.readFields(v.raw)
 	switch {
 	case j.isModel && len(j.has.id) == 0:
 		return j.model.span(v.whole())
@@ -145,6 +141,14 @@ func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
 		return 0, malformed(err)
 	}
 	return j.s.I, j.finish(v.at)
+}
+
+// readFields reads the members of the span at the start of raw.
+func (j *jaegerReader) readFields(raw []byte) error {
+	j.reset()
+	j.has.trace, j.isModel = j.traceID, false
+	j.s.At(raw)
+	return j.object.Read()
 }
 
 // spanMembers reads the members of a span.

@@ -69,14 +69,7 @@ func (j *jaegerReader) fastTrace(v located) (n int, ok bool) {
 
 // waitingSpan reads the span at hand, which then waits.
 func (j *jaegerReader) waitingSpan(s *jsonscan.Scanner, at int) bool {
-	if s.Peek() != '{' {
-		return false
-	}
-	j.reset()
-	j.has.trace = j.traceID
-	j.isModel = false
-	j.s.At(s.B[s.I:])
-	if j.object.Read() != nil || j.isModel || !j.wait(at+s.I) {
+	if s.Peek() != '{' || j.readFields(s.B[s.I:]) != nil || j.isModel || !j.wait(at+s.I) {
 		return false
 	}
 	s.I += j.s.I

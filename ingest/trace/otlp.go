@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
@@ -17,7 +19,7 @@ var otlp = dialect{
 	},
 	containers:   []string{"result"},
 	elements:     []string{"resourceSpans", "resource_spans"},
-	scopes:       []string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"},
+	scopes:       otlpScopes,
 	otherSignals: []string{"resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs"},
 	read:         readOTLP,
 }
@@ -46,13 +48,10 @@ func newOTLPReader(r *spanReader) *otlpReader {
 	return o
 }
 
-func isScopes(key []byte) bool {
-	switch string(key) {
-	case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans":
-		return true
-	}
-	return false
-}
+// otlpScopes are the members of a resource that hold its spans, by version.
+var otlpScopes = []string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"}
+
+func isScopes(key []byte) bool { return slices.Contains(otlpScopes, string(key)) }
 
 // resourceSpans reads the element at the start of v: its resource, then the
 // spans of all scopes. Scopes mostly follow their resource, and are then read
@@ -159,19 +158,19 @@ func passOver(s *jsonscan.Scanner, here located) error {
 
 // span reads the span at the start of v.
 func (o *otlpReader) span(v located) (n int, bad *format.Fault) {
-	o.begun()
-	o.s.At(v.raw)
-	if err := o.object.Read(); err != nil {
+	if err := o.readFields(v.raw); err != nil {
 		return 0, malformed(err)
 	}
 	return o.s.I, o.finish(v.at)
 }
 
-// begun starts a span.
-func (o *otlpReader) begun() {
+// readFields reads the members of the span at the start of raw.
+func (o *otlpReader) readFields(raw []byte) error {
 	o.reset()
 	o.has.named = true // an empty name is left out in this encoding
 	o.has.process = o.resource
+	o.s.At(raw)
+	return o.object.Read()
 }
 
 // spanMembers reads the members of a span.

@@ -84,12 +84,7 @@ func (o *otlpReader) fastScope(at int) bool {
 // fastSpan reads the span at hand, which then waits.
 func (o *otlpReader) fastSpan(at int) bool {
 	s := &o.outer
-	if s.Peek() != '{' {
-		return false
-	}
-	o.begun()
-	o.s.At(s.B[s.I:])
-	if o.object.Read() != nil || !o.wait(at+s.I) {
+	if s.Peek() != '{' || o.readFields(s.B[s.I:]) != nil || !o.wait(at+s.I) {
 		return false
 	}
 	s.I += o.s.I
