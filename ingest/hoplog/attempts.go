@@ -38,8 +38,8 @@ type lines interface {
 	fast(c *format.Chunk, data []byte) (n int, ordinary *fastRow)
 	// end is the length of the record at the start of data.
 	end(c *format.Chunk, data []byte) int
-	// record reads the first n bytes of data into the row; neither hop nor fault is a
-	// blank line. An open record is the last one, without a newline.
+	// record reads the first n bytes of data into the row. An open record is the last
+	// one, without a newline.
 	record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault)
 }
 
@@ -57,8 +57,15 @@ func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of li
 			line++
 		} else {
 			n = of.end(c, data)
-			hop, bad := of.record(c, data, n, c.Open && n == len(data))
-			a.settle(c, hop, bad, line, offset)
+			switch raw := data[:n]; {
+			case format.Blank(raw):
+				t.SkipBlank()
+			case c.File.TooLong(raw):
+				t.Reject(line, offset, format.TooLong(raw))
+			default:
+				hop, bad := of.record(c, data, n, c.Open && n == len(data))
+				a.settle(c, hop, bad, line, offset)
+			}
 			line += int64(bytes.Count(data[:n], format.Newline))
 		}
 		data = data[n:]
@@ -85,15 +92,12 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 
 // settle counts a record and hands on its attempt.
 func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, offset int64) {
-	switch {
-	case bad != nil:
+	if bad != nil {
 		a.tally.Reject(line, offset, bad)
-	case hop != nil:
-		a.row.Line, a.row.Offset = line, offset
-		a.handOn(hop, c.File.Index)
-	default:
-		a.tally.SkipBlank()
+		return
 	}
+	a.row.Line, a.row.Offset = line, offset
+	a.handOn(hop, c.File.Index)
 }
 
 func newAttempts(f *format.Settings, c spans.Columns) attempts {
@@ -344,19 +348,16 @@ func timeBasis(f *format.Settings, rec *field.Record) uint8 {
 }
 
 // Formats are the formats of hop logs, in the order in which they are tried.
-func Formats() []*format.Format {
-	return []*format.Format{
-		{
-			Name:  "ndjson",
-			Sniff: sniffNDJSON,
-			Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
-				return format.NewSplitter(f, format.LastNewline), nil
-			},
-			NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
-		},
-		delimitedFormat("csv", ','),
-		delimitedFormat("tsv", '\t'),
-	}
+var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ','), delimitedFormat("tsv", '\t')}
+
+// NDJSON is one JSON object a line.
+var NDJSON = &format.Format{
+	Name:  "ndjson",
+	Sniff: sniffNDJSON,
+	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
+		return format.NewSplitter(f, format.LastNewline), nil
+	},
+	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
 }
 
 func delimitedFormat(name string, comma byte) *format.Format {

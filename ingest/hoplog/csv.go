@@ -237,16 +237,10 @@ func (d *delimited) end(c *format.Chunk, data []byte) int {
 }
 
 func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
-	h, raw := c.Note.(*header), data[:n]
-	switch {
-	case format.Blank(raw):
-		return nil, nil
-	case c.File.TooLong(raw):
-		return nil, format.TooLong(raw)
-	case open && c.Cut:
+	if open && c.Cut {
 		return nil, format.NewFault(format.Incomplete, "the input breaks off inside the record")
 	}
-	raw = trimLineEnd(bytes.TrimPrefix(raw, format.ByteOrderMark))
+	h, raw := c.Note.(*header), trimLineEnd(bytes.TrimPrefix(data[:n], format.ByteOrderMark))
 	cells, err := splitFields(raw, h.comma, d.cells[:0])
 	d.cells = cells
 	if bad := h.check(raw, cells, err, open); bad != nil {

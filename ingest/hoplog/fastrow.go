@@ -45,13 +45,19 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 	u := &key.Uses[0]
 	switch u.Role {
 	case field.Trace:
-		return a.ifRead(spans.Traces, tracePart), true
+		if a.columns.Has(spans.Traces) {
+			return tracePart, true
+		}
+		return passed, true
 	case field.Start, field.End, field.Time:
 		return clocked, true
 	case field.Hop:
 		return hopPart, true
 	case field.InstanceKey:
-		return a.ifRead(spans.Instances, instancePart), true
+		if a.columns.Has(spans.Instances) {
+			return instancePart, true
+		}
+		return passed, true
 	case field.Duration:
 		return durationPart, u.Unit != moment.NoUnitGiven
 	case field.Timeout:
@@ -64,14 +70,6 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 		return numberPart, true
 	}
 	return verdictPart, loneEvidence(u.Role) != nil
-}
-
-// ifRead is p where the run reads a column, else nothing.
-func (a *attempts) ifRead(column spans.Columns, p rowPart) rowPart {
-	if a.columns.Has(column) {
-		return p
-	}
-	return passed
 }
 
 // loneEvidence returns how evidence of a role is read where it stands alone; nil for

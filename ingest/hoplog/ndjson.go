@@ -41,14 +41,8 @@ func (d *ndjson) end(_ *format.Chunk, data []byte) int {
 	return len(data)
 }
 
-func (d *ndjson) record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
+func (d *ndjson) record(_ *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
 	raw := data[:n]
-	switch {
-	case format.Blank(raw):
-		return nil, nil
-	case c.File.TooLong(raw):
-		return nil, format.TooLong(raw)
-	}
 	d.rec.Reset()
 	if err := d.scanner.scan(bytes.TrimPrefix(raw, format.ByteOrderMark)); err != nil {
 		return nil, jsonFault(err, open)
