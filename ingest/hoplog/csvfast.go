@@ -89,7 +89,7 @@ func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 func (r *fastRows) ends(c byte) bool { return c == r.header.comma || c < ' ' }
 
 // cellEnd returns the index of the first comma, quote or control character, -1
-// where there is none; see notPlain.
+// where there is none; as jsonscan.UnescapedRun does it.
 func (r *fastRows) cellEnd(b []byte, i int) int {
 	separators := jsonscan.LowBits * uint64(r.header.comma)
 	for ; i+8 <= len(b); i += 8 {

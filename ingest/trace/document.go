@@ -38,7 +38,7 @@ type documents struct {
 	large int
 	// nesting is the way from the document to the elements, outermost first.
 	nesting []nest
-	spool   *spool // spans of a large element that wait
+	split   *split // spans of a large element that wait
 }
 
 // nest is one open object or array on the way to the elements.
@@ -73,7 +73,7 @@ func (d *documents) Next() (*format.Chunk, error) {
 			d.File.Fail(err)
 			d.Ended = true
 		}
-		if d.Ended && d.spool == nil {
+		if d.Ended && d.split == nil {
 			return nil, io.EOF
 		}
 	}
@@ -82,8 +82,8 @@ func (d *documents) Next() (*format.Chunk, error) {
 // move takes one step; most give no chunk.
 func (d *documents) move() (*format.Chunk, error) {
 	switch {
-	case d.spool != nil:
-		return d.spool.next()
+	case d.split != nil:
+		return d.split.next()
 	case d.Ended:
 		return nil, nil
 	}

@@ -14,8 +14,8 @@ import (
 // pass: its spans go to a temporary file, the rest is kept, and then the spans
 // come back in chunks together with the rest.
 
-// spool holds the spans of one large element.
-type spool struct {
+// split holds the spans of one large element.
+type split struct {
 	documents *documents
 	file      *spill.File
 	pending   bytes.Buffer // text of the array of spans, not yet in the file
@@ -75,10 +75,10 @@ type block struct {
 	bad   *format.Fault
 }
 
-// takeApart reads the large element at hand into a spool.
+// takeApart reads the large element at hand into a split.
 func (d *documents) takeApart(of *dialect) error {
-	s := &spool{documents: d, file: spill.New(d.File.TempDir, "spans"), context: context{Place: d.Place, of: of}}
-	d.spool = s
+	s := &split{documents: d, file: spill.New(d.File.TempDir, "spans"), context: context{Place: d.Place, of: of}}
+	d.split = s
 	d.File.OnClose(s.close)
 	if err := s.read(); err != nil {
 		return errors.Join(err, s.close())
@@ -87,15 +87,15 @@ func (d *documents) takeApart(of *dialect) error {
 }
 
 // close gives the file back; it may be called again.
-func (s *spool) close() error {
-	if s.documents.spool == s {
-		s.documents.spool = nil
+func (s *split) close() error {
+	if s.documents.split == s {
+		s.documents.split = nil
 	}
 	return s.file.Close()
 }
 
 // read walks through the element token by token.
-func (s *spool) read() error {
+func (s *split) read() error {
 	for first := true; first || len(s.open) > 0; first = false {
 		whole, err := s.step()
 		switch {
@@ -118,7 +118,7 @@ func (s *spool) read() error {
 
 // step takes one token with the white space before it; whole is false where the
 // input ends first.
-func (s *spool) step() (whole bool, err error) {
+func (s *split) step() (whole bool, err error) {
 	for {
 		c, ok := s.documents.Peek()
 		if !ok {
@@ -132,7 +132,7 @@ func (s *spool) step() (whole bool, err error) {
 }
 
 // token takes the bracket, the separator or the value that starts with c.
-func (s *spool) token(c byte) (whole bool, err error) {
+func (s *split) token(c byte) (whole bool, err error) {
 	switch c {
 	case '{', '[':
 		return s.opening(c)
@@ -155,7 +155,7 @@ func (s *spool) token(c byte) (whole bool, err error) {
 }
 
 // opening takes a bracket, and all that is in it if it is that of the spans.
-func (s *spool) opening(c byte) (whole bool, err error) {
+func (s *split) opening(c byte) (whole bool, err error) {
 	isSpans := c == '[' && s.key == "spans" && s.spansBelong()
 	s.inScopes = s.inScopes && len(s.open) > 1 || s.context.of.isScopes(s.key) && len(s.open) == 1
 	s.open = append(s.open, c)
@@ -174,7 +174,7 @@ func (s *spool) opening(c byte) (whole bool, err error) {
 
 // spansBelong reports whether an array of spans that starts here is that of the
 // element: of a trace, or of a scope of OTLP.
-func (s *spool) spansBelong() bool {
+func (s *split) spansBelong() bool {
 	if of := s.context.of; of != nil && of.scopes != nil {
 		return s.inScopes && len(s.open) == 3
 	}
@@ -182,15 +182,15 @@ func (s *spool) spansBelong() bool {
 }
 
 // mark notes that the rest can end here, once its brackets are closed.
-func (s *spool) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
+func (s *split) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
 
 // keep takes the next n bytes over into the rest.
-func (s *spool) keep(n int) {
+func (s *split) keep(n int) {
 	s.rest.Write(s.documents.Ahead()[:n])
 	s.documents.Skip(n)
 }
 
-func (s *spool) scalar() (whole bool) {
+func (s *split) scalar() (whole bool) {
 	text, ok := s.documents.value()
 	if !ok {
 		return false
@@ -205,7 +205,7 @@ func (s *spool) scalar() (whole bool) {
 }
 
 // spans moves what is in an array of spans to the file, as it stands.
-func (s *spool) spans() (whole bool, err error) {
+func (s *split) spans() (whole bool, err error) {
 	s.hasSpans = true
 	for {
 		c, ok := s.documents.Peek()
@@ -237,7 +237,7 @@ func between(b []byte) (n int, done bool) {
 }
 
 // moveOn takes the next n bytes over to the spans.
-func (s *spool) moveOn(n int) {
+func (s *split) moveOn(n int) {
 	if s.pending.Len() == 0 {
 		s.first = s.documents.Place
 	}
@@ -246,7 +246,7 @@ func (s *spool) moveOn(n int) {
 }
 
 // span moves one span.
-func (s *spool) span() (whole bool, err error) {
+func (s *split) span() (whole bool, err error) {
 	d := s.documents
 	end, state := d.element(0, d.File.MaxLine)
 	switch state {
@@ -264,7 +264,7 @@ func (s *spool) span() (whole bool, err error) {
 }
 
 // passSpan leaves out a span that is too long to hold.
-func (s *spool) passSpan() error {
+func (s *split) passSpan() error {
 	err := s.flush()
 	d := s.documents
 	at := d.Place
@@ -274,7 +274,7 @@ func (s *spool) passSpan() error {
 }
 
 // flush moves what waits to the file.
-func (s *spool) flush() error {
+func (s *split) flush() error {
 	if s.pending.Len() == 0 {
 		return nil
 	}
@@ -290,7 +290,7 @@ var (
 )
 
 // cut closes the brackets of a rest that the input cut off.
-func (s *spool) cut() error {
+func (s *split) cut() error {
 	s.documents.SkipAll()
 	s.documents.nesting = s.documents.nesting[:0]
 	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
@@ -310,7 +310,7 @@ func closed(text, open []byte) []byte {
 }
 
 // pass leaves out an element whose rest is too long to hold.
-func (s *spool) pass() {
+func (s *split) pass() {
 	d := s.documents
 	b := jsonscan.Balance{Depth: len(s.open)}
 	if len(s.open) > 0 && !d.Pass(b.Scan) {
@@ -322,7 +322,7 @@ func (s *spool) pass() {
 
 // next hands out the spans, block by block; nil after the last. An element
 // without any is handed out as it is.
-func (s *spool) next() (*format.Chunk, error) {
+func (s *split) next() (*format.Chunk, error) {
 	switch {
 	case !s.hasSpans:
 		s.hasSpans = true

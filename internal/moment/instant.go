@@ -73,7 +73,7 @@ func epochDigits(b []byte) (n int64, digits int) {
 	if len(b) < 10 || b[0] == '0' {
 		return 0, 0
 	}
-	v, ok := eightDigits(Eight(b))
+	v, ok := eightDigits(eight(b))
 	if !ok {
 		return 0, 0
 	}
@@ -207,12 +207,12 @@ func (d *Day) Instant(b []byte) (ns int64, ok bool) {
 	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' || b[len(b)-1] != 'Z' {
 		return 0, false
 	}
-	if (Eight(b) != d.minute[0] || Eight(b[8:]) != d.minute[1]) && !d.turn(b) {
+	if (eight(b) != d.minute[0] || eight(b[8:]) != d.minute[1]) && !d.turn(b) {
 		return 0, false
 	}
 	second := twoDigits(b[17:])
 	if len(b) == len("2006-01-02T15:04:05.123456789Z") && b[19] == '.' { // as most loggers write that write nanoseconds
-		v, digits := eightDigits(Eight(b[20:]))
+		v, digits := eightDigits(eight(b[20:]))
 		last := b[28] - '0'
 		return d.minuteNS + int64(second)*int64(time.Second) + int64(v)*10 + int64(last), digits && last <= 9 && second <= 59
 	}
@@ -226,7 +226,7 @@ func (d *Day) turn(b []byte) bool {
 	if string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || hour > 23 || minute > 59 {
 		return false
 	}
-	d.minute = [2]uint64{Eight(b), Eight(b[8:])}
+	d.minute = [2]uint64{eight(b), eight(b[8:])}
 	d.minuteNS = d.ns + int64(hour*60+minute)*int64(time.Minute)
 	return true
 }
@@ -241,7 +241,7 @@ func decimals(b []byte) (ns int64, ok bool) {
 	}
 	rest, unit := b[1:], int64(time.Second)/10
 	if len(rest) >= 8 {
-		v, digits := eightDigits(Eight(rest))
+		v, digits := eightDigits(eight(rest))
 		if !digits {
 			return 0, false
 		}
