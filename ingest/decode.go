@@ -63,10 +63,8 @@ type output struct {
 }
 
 func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
-	row.Hop, row.Instance = o.attempts.Hop(hop), o.instance(o.attempts, instance)
-	if o.attempts.Columns().Has(spans.Strata) {
-		row.Stratum = o.attempts.Stratum(stratum)
-	}
+	row.Hop, row.Instance = o.attempts.Hop(hop), instanceOf(o.attempts, instance)
+	row.Stratum = stratumOf(o.attempts, stratum)
 	o.append(o.attempts, row)
 }
 
@@ -76,15 +74,15 @@ func (o *output) Span(row *spans.Row, name, service, operation []byte, kind span
 	o.append(o.spans, row)
 }
 
-// instance returns the index of an instance, 0 where there is none or nobody asked.
-func (o *output) instance(b *spans.Builder, name []byte) int32 {
+// instanceOf returns the index of an instance, 0 where there is none or nobody asked.
+func instanceOf(b *spans.Builder, name []byte) int32 {
 	if len(name) == 0 || !b.Columns().Has(spans.Instances) {
 		return 0
 	}
 	return b.Instance(name)
 }
 
-func (o *output) Peer(name []byte) int32 { return o.instance(o.spans, name) }
+func (o *output) Peer(name []byte) int32 { return instanceOf(o.spans, name) }
 
 func (o *output) Host(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Hosts) {
@@ -93,11 +91,13 @@ func (o *output) Host(name []byte) int32 {
 	return o.spans.Host(name)
 }
 
-func (o *output) Stratum(name []byte) int32 {
-	if !o.spans.Columns().Has(spans.Strata) {
+func (o *output) Stratum(name []byte) int32 { return stratumOf(o.spans, name) }
+
+func stratumOf(b *spans.Builder, name []byte) int32 {
+	if !b.Columns().Has(spans.Strata) {
 		return 0
 	}
-	return o.spans.Stratum(name)
+	return b.Stratum(name)
 }
 
 func (o *output) append(b *spans.Builder, row *spans.Row) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 )
 
-// usualSpan is a span as Jaeger's query service writes it.
-func usualSpan(trace, id, parent, tags, more string) string {
+// writtenSpan is a span as Jaeger's query service writes it.
+func writtenSpan(trace, id, parent, tags, more string) string {
 	refs := `[]`
 	if parent != "" {
 		refs = `[{"refType":"CHILD_OF","traceID":"` + trace + `","spanID":"` + parent + `"}]`
@@ -20,19 +20,19 @@ func usualSpan(trace, id, parent, tags, more string) string {
 		`,"startTime":1768442400000000,"duration":96019,"tags":[` + tags + `],"logs":[],"processID":"p1","warnings":null` + more + `}`
 }
 
-func usualTrace(trace string, spans ...string) string {
+func writtenTrace(trace string, spans ...string) string {
 	return `{"traceID":"` + trace + `","spans":[` + strings.Join(spans, ",") +
 		`],"processes":{"p0":{"serviceName":"a","tags":[]},"p1":{"serviceName":"b","tags":[{"key":"hostname","type":"string","value":"n1"}]}},"warnings":null}`
 }
 
 const usualTags = `{"key":"http.request.method","type":"string","value":"GET"},{"key":"http.status_code","type":"int64","value":504},{"key":"error","type":"bool","value":true},{"key":"span.kind","type":"string","value":"client"}`
 
-// usualInput has all that shortcuts look at, more than once, so that what they
+// writtenInput has all that fast paths look at, more than once, so that what they
 // learn from the first span is held against the next.
-func usualInput() string {
+func writtenInput() string {
 	const id = "0000000000000000ff4ae39f6bb44fb9"
-	one := usualTrace(id, usualSpan(id, "1a3d1e601c115a0b", "", usualTags, ""), usualSpan(id, "1a3d1e601c115a0c", "1a3d1e601c115a0b", usualTags, ""),
-		usualSpan(id, "1a3d1e601c115a0d", "1a3d1e601c115a0c", usualTags, `,"flags":1`))
+	one := writtenTrace(id, writtenSpan(id, "1a3d1e601c115a0b", "", usualTags, ""), writtenSpan(id, "1a3d1e601c115a0c", "1a3d1e601c115a0b", usualTags, ""),
+		writtenSpan(id, "1a3d1e601c115a0d", "1a3d1e601c115a0c", usualTags, `,"flags":1`))
 	return `{"data":[` + one + `,` + strings.ReplaceAll(one, "6bb44fb9", "6bb44fba") + `],"total":0,"limit":0,"offset":0,"errors":null}`
 }
 
@@ -40,7 +40,7 @@ const otlpUsual = `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.
 	`{"traceId":"0000000000000000ff4ae39f6bb44fb9","spanId":"1a3d1e601c115a0b","name":"op0","kind":2,"startTimeUnixNano":"1768442400000000000","endTimeUnixNano":"1768442400096019000","attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"http.response.status_code","value":{"intValue":"504"}}],"status":{}},` +
 	`{"traceId":"0000000000000000ff4ae39f6bb44fb9","spanId":"dd1a8567d1b67dad","parentSpanId":"1a3d1e601c115a0b","name":"op1","kind":3,"startTimeUnixNano":"1768442400000050000","endTimeUnixNano":"1768442400088903000","attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"x","value":{"boolValue":true}}],"status":{"code":2,"message":"no"}}]}]}]}` + "\n"
 
-// alike fails the test where shortcuts change what an input becomes.
+// alike fails the test where fast paths change what an input becomes.
 func alike(t *testing.T, in string) {
 	t.Helper()
 	for _, match := range []bool{false, true} {
@@ -54,11 +54,11 @@ func alike(t *testing.T, in string) {
 	}
 }
 
-// TestFastPathsChangeNothing puts what is unusual into every place of what is
-// usual.
+// TestFastPathsChangeNothing puts what no writer writes into every place of what
+// one does.
 func TestFastPathsChangeNothing(t *testing.T) {
 	t.Parallel()
-	bare := usualSpan("1", "2", "", usualTags, "")
+	bare := writtenSpan("1", "2", "", usualTags, "")
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`],}]}`)
 	alike(t, `{"data":[{"traceID":"1","spans":[`+bare+`]},{"traceID":"1","spans":[]}]}`)
 	alike(t, strings.ReplaceAll(otlpUsual, "]}]}\n", "],}]}\n"))
@@ -66,9 +66,9 @@ func TestFastPathsChangeNothing(t *testing.T) {
 	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1",`, "", 1)+`]`+nameless)
 	alike(t, `{"traceID":"1","spans":[`+strings.Replace(bare, `"processID":"p1"`, `"processID":null,"processID":"p1"`, 1)+`]`+nameless)
 	adjusted := `{"key":"@jaeger@warnings","value":{"stringValue":"adjusted by 80us"}}`
-	alike(t, `{"data":[`+usualTrace("7", usualSpan("7", "8", "", `{"key":"@jaeger@warnings","type":"string","value":"x"}`, ""))+"]}\n"+
+	alike(t, `{"data":[`+writtenTrace("7", writtenSpan("7", "8", "", `{"key":"@jaeger@warnings","type":"string","value":"x"}`, ""))+"]}\n"+
 		strings.Replace(otlpUsual, `"attributes":[{"key":"http`, `"attributes":[`+adjusted+`,{"key":"http`, 1))
-	for _, usual := range []string{usualInput(), strings.Repeat(otlpUsual, 3)} {
+	for _, usual := range []string{writtenInput(), strings.Repeat(otlpUsual, 3)} {
 		alike(t, usual)
 		alike(t, strings.ReplaceAll(usual, ":", ": "))
 		alike(t, strings.ReplaceAll(usual, ",", " ,\t"))

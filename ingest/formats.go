@@ -12,15 +12,11 @@ import (
 
 // formats are the known formats, in the order in which they are tried. Traces
 // come first: their keys are exact, those of hop logs are not.
-var formats = slices.Concat(trace.Formats(), hoplog.Formats())
+var formats = slices.Concat(trace.Formats(), hoplog.Formats)
 
 // isBinary reports whether the format of that name is binary.
 func isBinary(name string) bool {
 	return slices.ContainsFunc(formats, func(f *format.Format) bool { return f.Name == name && f.Binary })
-}
-
-func formatNamed(name string) *format.Format {
-	return formats[slices.IndexFunc(formats, func(f *format.Format) bool { return f.Name == name })]
 }
 
 // FormatNames lists what --input-format takes.

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bothWays reads an input in usual chunks, where lines take the short way if they
+// bothWays reads an input in usual chunks, where lines take the fast path if they
 // can, and line by line, where they never do: the first line of a chunk names the
 // fields. It fails the test where they differ.
 func bothWays(t testing.TB, h how, in string) decoded {
@@ -27,18 +27,18 @@ func bothWays(t testing.TB, h how, in string) decoded {
 	return short
 }
 
-// plainColumns are columns with which lines can be plain.
-var plainColumns = spans.Positions | spans.Resolutions
+// ordinaryColumns are columns with which lines can be ordinary.
+var ordinaryColumns = spans.Positions | spans.Resolutions
 
 // traceColumns are those of lines that are put together to chains.
-var traceColumns = plainColumns | spans.Traces | spans.Starts
+var traceColumns = ordinaryColumns | spans.Traces | spans.Starts
 
 // ownerColumns are those of chains whose instances count.
 var ownerColumns = traceColumns | spans.Instances
 
 // drawColumns draws which columns a run asks for.
 func drawColumns(t *rapid.T) *spans.Columns {
-	return rapid.SampledFrom([]*spans.Columns{nil, &plainColumns, &traceColumns, &ownerColumns}).Draw(t, "columns")
+	return rapid.SampledFrom([]*spans.Columns{nil, &ordinaryColumns, &traceColumns, &ownerColumns}).Draw(t, "columns")
 }
 
 // oddValues are what may stand where a number, a mark or a name is expected.
@@ -84,7 +84,7 @@ func drawLog(t *rapid.T) string {
 	return b.String()
 }
 
-func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
+func TestTheFastPathGivesTheRowsOfTheGeneralPath(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := how{format: "ndjson", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: drawColumns(rt)}
 		h.timeIs = rapid.SampledFrom([]string{"", "start"}).Draw(rt, "time is")
@@ -92,7 +92,7 @@ func TestTheShortWayGivesTheRowsOfTheLongWay(t *testing.T) {
 	})
 }
 
-// drawTable draws a table in which rows are mostly plain.
+// drawTable draws a table in which rows are mostly ordinary.
 func drawTable(t *rapid.T) string {
 	header := rapid.SampledFrom([]string{
 		"time,hop,duration_us,truncated,attempt", "time,chain_id,hop,duration_us", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
@@ -111,7 +111,7 @@ func drawTable(t *rapid.T) string {
 	return b.String()
 }
 
-func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
+func TestOrdinaryRowsGiveWhatTheGeneralPathGives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := drawTable(rt)
 		h := how{format: "csv", unit: rapid.SampledFrom([]string{"", "ms"}).Draw(rt, "unit"), columns: drawColumns(rt)}
@@ -122,17 +122,17 @@ func TestPlainRowsGiveWhatTheLongWayGives(t *testing.T) {
 	})
 }
 
-func FuzzTheShortWayGivesTheRowsOfTheLongWay(f *testing.F) {
+func FuzzTheFastPathGivesTheRowsOfTheGeneralPath(f *testing.F) {
 	for i, form := range forms {
 		line := strings.ReplaceAll(form, "%", oddValues[i]) + "\n"
 		f.Add(line + line + line + strings.ReplaceAll(form, "%", oddValues[len(oddValues)-1-i]) + "\n" + line)
 	}
 	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		bothWays(t, how{format: "ndjson", columns: &plainColumns}, in)
+		bothWays(t, how{format: "ndjson", columns: &ordinaryColumns}, in)
 		bothWays(t, how{format: "ndjson", columns: &ownerColumns}, in)
 		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
-		bothWays(t, how{format: "csv", columns: &plainColumns}, in)
+		bothWays(t, how{format: "csv", columns: &ordinaryColumns}, in)
 	})
 }
 
@@ -142,6 +142,6 @@ func TestALayoutIsLearnedInPlaceOfAnOldOne(t *testing.T) {
 		line := `{"hop":"a","k` + strconv.Itoa(i) + `":1,"duration_ms":` + strconv.Itoa(i) + "}\n"
 		b.WriteString(strings.Repeat(line, 2*64))
 	}
-	d := bothWays(t, how{columns: &plainColumns}, b.String())
+	d := bothWays(t, how{columns: &ordinaryColumns}, b.String())
 	same(t, "rows", len(d.rows), 20*2*64)
 }

@@ -130,7 +130,7 @@ func (f opener) recognise(head []byte) error {
 func (f opener) empty(head []byte) {
 	f.Warn("empty_file", f.Path+" is empty")
 	if len(head) > 0 {
-		_ = f.Start(formatNamed("ndjson"), f.config.Fields) // which cannot fail
+		_ = f.Start(hoplog.NDJSON, f.config.Fields) // which cannot fail
 		f.Format = ""
 	}
 }

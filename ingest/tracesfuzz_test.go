@@ -44,7 +44,7 @@ func readsAlike(t *testing.T, format string, in []byte, size uint8) {
 	}
 	h.general = true
 	if plain := readTraces(t, h, string(in)); !reflect.DeepEqual(plain.parts(), want.parts()) {
-		t.Fatalf("%q without shortcuts:\n%s", in, cmp.Diff(plain.parts(), want.parts()))
+		t.Fatalf("%q without fast paths:\n%s", in, cmp.Diff(plain.parts(), want.parts()))
 	}
 	h.general = false
 	for _, r := range want.rejects {

@@ -56,14 +56,6 @@ func HasDigit(id []byte) bool {
 // SpanKindOf reads a span kind by name, of Jaeger's tag or OpenTelemetry's enum, or
 // by OpenTelemetry's number.
 func SpanKindOf(raw []byte) spans.Kind {
-	switch string(raw) {
-	case "server", "2":
-		return spans.Server
-	case "client", "3":
-		return spans.Client
-	case "internal", "1":
-		return spans.Internal
-	}
 	var buf [MaxWord]byte
 	switch string(bytes.TrimPrefix(Fold(raw, &buf), []byte("spankind"))) {
 	case "server", "2":

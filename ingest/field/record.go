@@ -115,6 +115,13 @@ func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
 	r.values[u.Role] = Value{raw, kind, u, key}
 }
 
+// Note puts a value under each of the roles of its key.
+func (r *Record) Note(key *Key, kind jsonscan.Kind, raw []byte) {
+	for i := range key.Uses {
+		r.Put(&key.Uses[i], key, kind, raw)
+	}
+}
+
 // Known reports whether the record has a value for each of the roles.
 func (r *Record) Known(all ...Role) bool {
 	for _, role := range all {

@@ -31,8 +31,12 @@ type Use struct {
 	Match string // the only value that counts, for Condition
 }
 
-// AddExact adds a meaning of a key that must be written just so.
-func (t *Table) AddExact(key string, u Use) { t.add(t.exact, key, u) }
+// AddExact adds a meaning of a key that must be written just so; "" is no key.
+func (t *Table) AddExact(key string, u Use) {
+	if key != "" {
+		t.add(t.exact, key, u)
+	}
+}
 
 // AddKnown adds a meaning of a lower-case key that may be written in any case.
 func (t *Table) AddKnown(key string, u Use) { t.add(t.known, key, u) }

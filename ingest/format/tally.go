@@ -78,8 +78,7 @@ func (t *Tally) SkipBlank() {
 
 // AcceptRecord counts a record and remembers the keys of the first.
 func (t *Tally) AcceptRecord(rec *field.Record) {
-	t.Records++
-	t.Accepted++
+	t.Accept()
 	if t.Fields != nil {
 		return
 	}

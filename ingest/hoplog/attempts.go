@@ -24,15 +24,89 @@ type attempts struct {
 	linked, spanTable bool
 
 	tally *format.Tally
+	sink  format.Sink
 	key   []byte // of a hop, or its name
+	rec   field.Record
+	row   spans.Row
+}
+
+// lines is what the formats of hop logs do not share.
+type lines interface {
+	// fast reads the record at the start of data if it is laid out as one before it,
+	// into the row of an ordinary attempt or, where that is nil, into the record. It
+	// returns the length, else 0.
+	fast(c *format.Chunk, data []byte) (n int, ordinary *fastRow)
+	// end is the length of the record at the start of data.
+	end(c *format.Chunk, data []byte) int
+	// record reads the first n bytes of data into the row. An open record is the last
+	// one, without a newline.
+	record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault)
+}
+
+// decode decodes a chunk. Its first accepted record names the fields, so it takes
+// the general path.
+func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of lines) {
+	a.tally, a.sink = t, s
+	line, offset := c.Line, c.Offset
+	for data := c.Data; len(data) > 0; {
+		n := 0
+		if t.Fields != nil {
+			n = a.readFast(c, data, line, offset, of)
+		}
+		if n > 0 {
+			line++
+		} else {
+			n = of.end(c, data)
+			switch raw := data[:n]; {
+			case format.Blank(raw):
+				t.SkipBlank()
+			case c.File.TooLong(raw):
+				t.Reject(line, offset, format.TooLong(raw))
+			default:
+				hop, bad := of.record(c, data, n, c.Open && n == len(data))
+				a.settle(c, hop, bad, line, offset)
+			}
+			line += int64(bytes.Count(data[:n], format.Newline))
+		}
+		data = data[n:]
+		offset += int64(n)
+	}
+}
+
+// readFast takes a record that has the layout of one before it, and returns its length.
+func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of lines) int {
+	n, p := of.fast(c, data)
+	switch {
+	case n == 0 || n > c.File.MaxLine:
+		return 0
+	case p == nil:
+		hop, bad := a.fill()
+		a.settle(c, hop, bad, line, offset)
+		return n
+	}
+	p.row.Line, p.row.Offset = line, offset
+	p.accept(a.tally)
+	a.sink.Attempt(&p.row, p.hop, p.instance, nil)
+	return n
+}
+
+// settle counts a record and hands on its attempt.
+func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, offset int64) {
+	if bad != nil {
+		a.tally.Reject(line, offset, bad)
+		return
+	}
+	a.row.Line, a.row.Offset = line, offset
+	a.handOn(hop, c.File.Index)
 }
 
 func newAttempts(f *format.Settings, c spans.Columns) attempts {
 	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey)}
 }
 
-// row fills r from a record; a nil fault means that it is a valid attempt.
-func (a *attempts) row(rec *field.Record, r *spans.Row) (hop []byte, bad *format.Fault) {
+// fill makes the row of the record; a nil fault means that it is a valid attempt.
+func (a *attempts) fill() (hop []byte, bad *format.Fault) {
+	rec, r := &a.rec, &a.row
 	*r = spans.Row{}
 	hop = bytes.TrimSpace(rec.Get(field.Hop).Raw)
 	if len(hop) == 0 {
@@ -274,19 +348,16 @@ func timeBasis(f *format.Settings, rec *field.Record) uint8 {
 }
 
 // Formats are the formats of hop logs, in the order in which they are tried.
-func Formats() []*format.Format {
-	return []*format.Format{
-		{
-			Name:  "ndjson",
-			Sniff: sniffNDJSON,
-			Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
-				return format.NewSplitter(f, format.LastNewline), nil
-			},
-			NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
-		},
-		delimitedFormat("csv", ','),
-		delimitedFormat("tsv", '\t'),
-	}
+var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ','), delimitedFormat("tsv", '\t')}
+
+// NDJSON is one JSON object a line.
+var NDJSON = &format.Format{
+	Name:  "ndjson",
+	Sniff: sniffNDJSON,
+	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
+		return format.NewSplitter(f, format.LastNewline), nil
+	},
+	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
 }
 
 func delimitedFormat(name string, comma byte) *format.Format {

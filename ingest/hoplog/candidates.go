@@ -69,9 +69,7 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key)})
 	}
 	k.addHopParts()
-	if c.By != "" {
-		k.AddExact(c.By, field.Use{Role: field.Stratum})
-	}
+	k.AddExact(c.By, field.Use{Role: field.Stratum})
 	rules.AddConditions(k.Table)
 	return k.Table
 }

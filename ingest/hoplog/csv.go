@@ -215,69 +215,32 @@ func trimLineEnd(b []byte) []byte {
 // read puts the known columns of a row into rec.
 func (h *header) read(cells [][]byte, rec *field.Record) {
 	for i, key := range h.keys {
-		for k := range key.Uses {
-			rec.Put(&key.Uses[k], key, jsonscan.Text, cells[i])
-		}
+		rec.Note(key, jsonscan.Text, cells[i])
 	}
 }
 
 // delimited decodes hop logs in CSV and TSV.
 type delimited struct {
 	attempts
-	rec   field.Record
-	row   spans.Row
-	cells [][]byte
-	fast  fastRows
+	cells    [][]byte
+	fastRows fastRows
 }
 
 func newDelimited(f *format.Settings, c spans.Columns) *delimited {
 	return &delimited{attempts: newAttempts(f, c)}
 }
 
-func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
-	d.tally = t
-	h := c.Note.(*header)
-	data, line, offset := c.Data, c.Line, c.Offset
-	for len(data) > 0 {
-		if n := d.readFast(c, data, line, offset, s); n > 0 {
-			data = data[n:]
-			line++
-			offset += int64(n)
-			continue
-		}
-		raw := data[:h.recordEnd(data, true)]
-		data = data[len(raw):]
-		hop, bad := d.record(c, raw, c.Open && len(data) == 0)
-		switch {
-		case bad != nil:
-			t.Reject(line, offset, bad)
-		case hop != nil:
-			if c.Open && len(data) == 0 {
-				t.Odd[format.OpenRows]++
-			}
-			d.row.Line, d.row.Offset = line, offset
-			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
-		default:
-			t.SkipBlank()
-		}
-		line += int64(bytes.Count(raw, format.Newline))
-		offset += int64(len(raw))
-	}
+func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) { d.decode(c, t, s, d) }
+
+func (d *delimited) end(c *format.Chunk, data []byte) int {
+	return c.Note.(*header).recordEnd(data, true)
 }
 
-// record decodes one record; it returns neither hop nor fault for a blank line.
-// An open record is the last one, without a newline.
-func (d *delimited) record(c *format.Chunk, raw []byte, open bool) (hop []byte, bad *format.Fault) {
-	h := c.Note.(*header)
-	switch {
-	case format.Blank(raw):
-		return nil, nil
-	case c.File.TooLong(raw):
-		return nil, format.TooLong(raw)
-	case open && c.Cut:
+func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
+	if open && c.Cut {
 		return nil, format.NewFault(format.Incomplete, "the input breaks off inside the record")
 	}
-	raw = trimLineEnd(bytes.TrimPrefix(raw, format.ByteOrderMark))
+	h, raw := c.Note.(*header), trimLineEnd(bytes.TrimPrefix(data[:n], format.ByteOrderMark))
 	cells, err := splitFields(raw, h.comma, d.cells[:0])
 	d.cells = cells
 	if bad := h.check(raw, cells, err, open); bad != nil {
@@ -285,7 +248,10 @@ func (d *delimited) record(c *format.Chunk, raw []byte, open bool) (hop []byte, 
 	}
 	d.rec.Reset()
 	h.read(cells, &d.rec)
-	return d.attempts.row(&d.rec, &d.row)
+	if hop, bad = d.fill(); bad == nil && open {
+		d.tally.Odd[format.OpenRows]++
+	}
+	return hop, bad
 }
 
 // check says what is wrong with a row's form.
@@ -375,6 +341,6 @@ func takeHeader(f *format.File, c cutter, s *format.Settings) (format.Chunker, e
 	}
 	rows := format.NewSplitter(f, c.boundary)
 	rows.Note = h
-	rows.Skip(lines, int64(used))
+	rows.Line, rows.Offset = rows.Line+lines, int64(used)
 	return rows, nil
 }

@@ -17,24 +17,11 @@ type fastRows struct {
 	row    *fastRow // nil where the record is needed
 }
 
-// readFast reads an ordinary row and returns its length, else 0. The first accepted row
-// of a chunk names its fields, so it takes the general path.
-func (d *delimited) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
-	if d.tally.Fields == nil {
-		return 0
+func (d *delimited) fast(c *format.Chunk, data []byte) (n int, ordinary *fastRow) {
+	if h := c.Note.(*header); d.fastRows.header != h {
+		d.fastRows = d.fastFor(h)
 	}
-	if h := c.Note.(*header); d.fast.header != h {
-		d.fast = d.fastFor(h)
-	}
-	n := d.fast.read(data)
-	if n == 0 || n > c.File.MaxLine {
-		return 0
-	}
-	p := d.fast.row
-	p.row.Line, p.row.Offset = line, offset
-	p.accept(d.tally)
-	s.Attempt(&p.row, p.hop, p.instance, nil)
-	return n
+	return d.fastRows.read(data), d.fastRows.row
 }
 
 func (d *delimited) fastFor(h *header) fastRows {
@@ -102,7 +89,7 @@ func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 func (r *fastRows) ends(c byte) bool { return c == r.header.comma || c < ' ' }
 
 // cellEnd returns the index of the first comma, quote or control character, -1
-// where there is none; see notPlain.
+// where there is none; as jsonscan.UnescapedRun does it.
 func (r *fastRows) cellEnd(b []byte, i int) int {
 	separators := jsonscan.LowBits * uint64(r.header.comma)
 	for ; i+8 <= len(b); i += 8 {

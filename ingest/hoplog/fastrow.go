@@ -318,8 +318,7 @@ func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
 
 // accept counts an ordinary record.
 func (p *fastRow) accept(t *format.Tally) {
-	t.Records++
-	t.Accepted++
+	t.Accept()
 	t.Units |= p.units
 	t.Marks |= p.marks
 	t.Basis |= p.basis

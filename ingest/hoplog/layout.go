@@ -211,7 +211,7 @@ func (at *slot) scan(s *recordScanner, b []byte, i int) (kind jsonscan.Kind, raw
 		if b[i] != '"' {
 			return jsonscan.Text, nil, 0
 		}
-		if end = unescapedEnd(b, i+1); end == 0 {
+		if end = i + 1 + jsonscan.UnescapedRun(b[i+1:]); end == len(b) || b[end] != '"' {
 			return jsonscan.Text, nil, 0
 		}
 		return jsonscan.Text, b[i+1 : end], end + 1
@@ -243,21 +243,6 @@ func mark(b []byte, i int) (kind jsonscan.Kind, raw []byte, end int) {
 
 // goesOn reports whether a number does not end before c.
 func goesOn(c byte) bool { return c == '.' || c|0x20 == 'e' }
-
-// unescapedEnd returns the index of the quote that ends the string whose first
-// byte is b[i], 0 if the string has an escape, a control character or no end
-// within b.
-func unescapedEnd(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if found := jsonscan.EndsUnescaped(binary.LittleEndian.Uint64(b[i:])); found != 0 {
-			if i += bits.TrailingZeros64(found) / 8; b[i] == '"' {
-				return i
-			}
-			return 0
-		}
-	}
-	return 0
-}
 
 // fastWhole reads a whole number of one to seven digits, as JSON writes it. It
 // looks at eight bytes at once: those less '0', and what is no digit then has its

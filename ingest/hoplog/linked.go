@@ -26,19 +26,21 @@ func (a *attempts) ids(rec *field.Record) *format.Fault {
 }
 
 // handOn gives an attempt away, as a span where it is one.
-func (a *attempts) handOn(rec *field.Record, row *spans.Row, hop []byte, file int32, s format.Sink) {
+func (a *attempts) handOn(hop []byte, file int32) {
+	rec, row, s := &a.rec, &a.row, a.sink
 	a.tally.AcceptRecord(rec)
 	service, operation := hopParts(rec)
 	if a.linked && row.Trace != nil {
-		a.link(rec, row, file, s)
-		a.linkHop(rec, row, hop, service, operation, s)
+		a.link(file)
+		a.linkHop(hop, service, operation)
 		return
 	}
 	s.Attempt(row, a.hopName(hop, service, operation), rec.Instance(), rec.Get(field.Stratum).Raw)
 }
 
 // link makes a span of an attempt.
-func (a *attempts) link(rec *field.Record, row *spans.Row, file int32, s format.Sink) {
+func (a *attempts) link(file int32) {
+	rec, row, s := &a.rec, &a.row, a.sink
 	var opaque bool
 	if row.TraceID, opaque = spans.ParseTraceID(row.Trace); !opaque {
 		row.Trace = nil
@@ -91,16 +93,15 @@ func hopParts(rec *field.Record) (service, operation []byte) {
 }
 
 // linkHop hands on a record that is a span with the name of its hop.
-func (a *attempts) linkHop(rec *field.Record, row *spans.Row, hop, service, operation []byte, s format.Sink) {
-	kind := spans.NoKind
-	if v := rec.Get(field.SpanKind); !v.Empty() {
+func (a *attempts) linkHop(hop, service, operation []byte) {
+	row, kind := &a.row, spans.NoKind
+	if v := a.rec.Get(field.SpanKind); !v.Empty() {
 		kind = field.SpanKindOf(v.Raw)
 	}
 	a.key = format.AppendHopKey(a.key[:0], hop, service, operation, kind)
 	row.Digest = digest.Sum(digest.Sum(0, a.key), binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(row.Start)), uint64(row.Duration)))
 	if len(service) > 0 && len(operation) > 0 {
-		s.Span(row, nil, service, operation, kind)
-	} else {
-		s.Span(row, hop, service, operation, kind)
+		hop = nil
 	}
+	a.sink.Span(row, hop, service, operation, kind)
 }

@@ -20,8 +20,6 @@ type ndjson struct {
 	keys    field.Keys
 	scanner recordScanner
 	layouts layouts
-	rec     field.Record
-	row     spans.Row
 }
 
 func newNDJSON(f *format.Settings, c spans.Columns) *ndjson {
@@ -30,81 +28,30 @@ func newNDJSON(f *format.Settings, c spans.Columns) *ndjson {
 	return d
 }
 
-func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
-	d.tally = t
-	data, line, offset := c.Data, c.Line, c.Offset
-	for len(data) > 0 {
-		if n := d.readFast(c, data, line, offset, s); n > 0 {
-			data = data[n:]
-			line++
-			offset += int64(n)
-			continue
-		}
-		raw, open := data, c.Open
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			raw, open = data[:i+1], false
-		}
-		data = data[len(raw):]
-		hop, bad := d.line(c, raw, open)
-		switch {
-		case bad != nil:
-			t.Reject(line, offset, bad)
-		case hop != nil:
-			d.row.Line, d.row.Offset = line, offset
-			tried := t.Fields != nil && len(data) > jsonscan.Slack
-			d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
-			if tried {
-				d.layouts.miss(d, raw)
-			}
-		default:
-			t.SkipBlank()
-		}
-		line++
-		offset += int64(len(raw))
-	}
+func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) { d.decode(c, t, s, d) }
+
+func (d *ndjson) fast(_ *format.Chunk, data []byte) (n int, ordinary *fastRow) {
+	return d.layouts.read(&d.scanner, data)
 }
 
-// readFast reads a line that is laid out like one before it and returns its length,
-// else 0. The first accepted line of a chunk names its fields, so it goes the long
-// way.
-func (d *ndjson) readFast(c *format.Chunk, data []byte, line, offset int64, s format.Sink) int {
-	if d.tally.Fields == nil {
-		return 0
+func (d *ndjson) end(_ *format.Chunk, data []byte) int {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1
 	}
-	n, fast := d.layouts.read(&d.scanner, data)
-	switch {
-	case n == 0 || n > c.File.MaxLine:
-		return 0
-	case fast != nil:
-		fast.row.Line, fast.row.Offset = line, offset
-		fast.accept(d.tally)
-		s.Attempt(&fast.row, fast.hop, fast.instance, nil)
-		return n
-	}
-	hop, bad := d.attempts.row(&d.rec, &d.row)
-	if bad != nil {
-		d.tally.Reject(line, offset, bad)
-		return n
-	}
-	d.row.Line, d.row.Offset = line, offset
-	d.handOn(&d.rec, &d.row, hop, c.File.Index, s)
-	return n
+	return len(data)
 }
 
-// line decodes one line; it returns neither hop nor fault for a blank one. An
-// open line is the last one, without a newline.
-func (d *ndjson) line(c *format.Chunk, raw []byte, open bool) (hop []byte, bad *format.Fault) {
-	switch {
-	case format.Blank(raw):
-		return nil, nil
-	case c.File.TooLong(raw):
-		return nil, format.TooLong(raw)
-	}
+func (d *ndjson) record(_ *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
+	raw := data[:n]
 	d.rec.Reset()
 	if err := d.scanner.scan(bytes.TrimPrefix(raw, format.ByteOrderMark)); err != nil {
 		return nil, jsonFault(err, open)
 	}
-	return d.attempts.row(&d.rec, &d.row)
+	hop, bad = d.fill()
+	if bad == nil && d.tally.Fields != nil && len(data)-n > jsonscan.Slack { // so that layouts were tried
+		d.layouts.miss(d, raw)
+	}
+	return hop, bad
 }
 
 func jsonFault(err error, open bool) *format.Fault {

@@ -70,11 +70,26 @@ func readStatus(v *field.Value) Verdict {
 	case jsonscan.True:
 		return failedUnknown
 	}
-	b := bytes.TrimSpace(v.Raw)
-	if d, err := moment.ParseDecimal(b); err == nil {
-		return byNumber(d)
+	switch n, isNumber := count(v.Raw); {
+	case !isNumber:
+		return byWord(bytes.TrimSpace(v.Raw))
+	case n >= 0 && n <= 16:
+		return grpcVerdicts[n]
+	default:
+		return byHTTP(n)
 	}
-	return byWord(b)
+}
+
+// count reads a number; one that is no count is -1.
+func count(b []byte) (n int64, isNumber bool) {
+	d, err := moment.ParseDecimal(bytes.TrimSpace(b))
+	if err != nil {
+		return 0, false
+	}
+	if n, exact, err := d.Nanoseconds(0); err == nil && exact {
+		return n, true
+	}
+	return -1, true
 }
 
 // readError reads an error as a status, but for 1, which says only that there
@@ -84,17 +99,6 @@ func readError(v *field.Value) Verdict {
 		return failedUnknown
 	}
 	return readStatus(v)
-}
-
-func byNumber(d moment.Decimal) Verdict {
-	n, exact, err := d.Nanoseconds(0)
-	if err != nil || !exact {
-		return failedUnknown
-	}
-	if n <= 16 {
-		return byGRPC(n)
-	}
-	return byHTTP(n)
 }
 
 func byHTTP(n int64) Verdict {
@@ -117,16 +121,9 @@ func byHTTP(n int64) Verdict {
 	return failedUnknown
 }
 
-func byGRPC(code int64) Verdict {
-	if code == 0 {
-		return Completed
-	}
-	return grpcVerdicts[code]
-}
-
 // grpcVerdicts is indexed by the codes of gRPC.
 var grpcVerdicts = [17]Verdict{
-	1: truncatedBy(spans.Caller, RuleCancelled), 2: failed(spans.ServerError), 3: failed(spans.ClientError), 4: truncatedBy(spans.Own, RuleDeadline),
+	0: Completed, 1: truncatedBy(spans.Caller, RuleCancelled), 2: failed(spans.ServerError), 3: failed(spans.ClientError), 4: truncatedBy(spans.Own, RuleDeadline),
 	5: failed(spans.ClientError), 6: failed(spans.ClientError), 7: failed(spans.ClientError),
 	8: failed(spans.Throttled), 9: failed(spans.ClientError), 10: failed(spans.ServerError),
 	11: failed(spans.ClientError), 12: failed(spans.ServerError), 13: failed(spans.ServerError),
@@ -134,16 +131,16 @@ var grpcVerdicts = [17]Verdict{
 }
 
 func readGRPC(v *field.Value) Verdict {
-	if v.Empty() {
+	switch n, isNumber := count(v.Raw); {
+	case v.Empty():
 		return Completed
-	}
-	if d, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw)); err == nil {
-		if n, exact, err := d.Nanoseconds(0); err == nil && exact && n <= 16 {
-			return byGRPC(n)
-		}
+	case !isNumber:
+		return byWord(v.Raw)
+	case n < 0 || n > 16:
 		return failedUnknown
+	default:
+		return grpcVerdicts[n]
 	}
-	return byWord(v.Raw)
 }
 
 // readErrorType reads OpenTelemetry's error.type: a status number as text, a

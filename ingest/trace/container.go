@@ -12,10 +12,10 @@ import (
 // rather than being one trace or span itself.
 func (d *documents) container(from int) bool {
 	for {
-		b := d.ahead()[from:]
+		b := d.Ahead()[from:]
 		b = b[:min(len(b), format.HeadSize)]
 		content, known := contentOf(b)
-		if known || len(b) == format.HeadSize || !d.more() {
+		if known || len(b) == format.HeadSize || !d.More() {
 			return content == holdsValues
 		}
 	}
@@ -68,9 +68,9 @@ const firstLine = 8 << 20
 func newChunker(f *format.File) (format.Chunker, error) {
 	d := newDocuments(f)
 	lines := d.linewise()
-	again := io.MultiReader(bytes.NewReader(d.ahead()), d.r)
+	again := io.MultiReader(bytes.NewReader(d.Ahead()), d.R)
 	if !lines {
-		d.window = newWindow(f, again) // whose buffers are of the full size
+		d.Window = format.NewWindow(f, again) // whose buffers are of the full size
 		return d, nil
 	}
 	s := format.NewSplitter(f, format.LastNewline)
@@ -84,10 +84,10 @@ func newChunker(f *format.File) (format.Chunker, error) {
 // of many lines by its last byte, and the next must then be whole.
 func (d *documents) linewise() bool {
 	end, ok := d.firstLine(0)
-	if !ok || !d.atLeast(end+1) || d.ahead()[end] != '{' {
+	if !ok || !d.AtLeast(end+1) || d.Ahead()[end] != '{' {
 		return false
 	}
-	first := bytes.Trim(bytes.TrimPrefix(d.ahead()[:end], format.ByteOrderMark), jsonscan.Blanks)
+	first := bytes.Trim(bytes.TrimPrefix(d.Ahead()[:end], format.ByteOrderMark), jsonscan.Blanks)
 	if len(first) == 0 || first[0] == '[' {
 		return false
 	}
@@ -98,18 +98,18 @@ func (d *documents) linewise() bool {
 		return false
 	}
 	next, _ := d.firstLine(end)
-	second := bytes.Trim(d.ahead()[end:next], jsonscan.Blanks)
+	second := bytes.Trim(d.Ahead()[end:next], jsonscan.Blanks)
 	return jsonscan.Balanced(second) == len(second)
 }
 
 // firstLine returns where the line that starts at from ends.
 func (d *documents) firstLine(from int) (end int, ok bool) {
 	for {
-		if i := bytes.IndexByte(d.ahead()[from:], '\n'); i >= 0 {
+		if i := bytes.IndexByte(d.Ahead()[from:], '\n'); i >= 0 {
 			return from + i + 1, true
 		}
-		if len(d.ahead())-from > firstLine || !d.more() {
-			return len(d.ahead()), false
+		if len(d.Ahead())-from > firstLine || !d.More() {
+			return len(d.Ahead()), false
 		}
 	}
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/tailscope/tailscope/ingest/format"
@@ -187,19 +188,10 @@ func (d *decoder) value(v located) (n int, bad *format.Fault) {
 	before := d.partial
 	n, bad = d.readMembers(m, v, knownKeys)
 	if bad == nil || len(m.names) > 0 {
-		bad = firstFault(bad, d.known(v, m, bad != nil))
+		bad = cmp.Or(bad, d.known(v, m, bad != nil))
 	}
 	d.depth, d.partial = d.depth-1, before
 	return n, bad
-}
-
-func firstFault(faults ...*format.Fault) *format.Fault {
-	for _, f := range faults {
-		if f != nil {
-			return f
-		}
-	}
-	return nil
 }
 
 // level returns the members for the next level of nesting.

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -34,16 +33,12 @@ func fragmentOf(c *format.Chunk) *fragment { return c.Note.(*fragment) }
 // its array, or the spans of one large trace, never the document. It looks at
 // brackets only and goes on after whatever makes no sense, with a reject.
 type documents struct {
-	window
-	file *format.File
-	seq  int
-	size int // of a chunk, about
+	format.Window
 	// large is from where on an element is not held whole.
 	large int
 	// nesting is the way from the document to the elements, outermost first.
 	nesting []nest
-	spool   *spool // spans of a large element that wait
-	ended   bool
+	split   *split // spans of a large element that wait
 }
 
 // nest is one open object or array on the way to the elements.
@@ -63,10 +58,8 @@ const (
 )
 
 func newDocuments(f *format.File) *documents {
-	return &documents{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize), large: cmp.Or(f.Sizes.Element, largeElement)}
+	return &documents{Window: format.NewWindow(f, f.Head), large: cmp.Or(f.Sizes.Element, largeElement)}
 }
-
-func (d *documents) Count() int { return d.seq }
 
 // Next returns the next chunk, io.EOF after the last. A fault of the temporary
 // file ends the input, as one of the input itself does.
@@ -77,10 +70,10 @@ func (d *documents) Next() (*format.Chunk, error) {
 			return c, nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			d.file.Fail(err)
-			d.ended = true
+			d.File.Fail(err)
+			d.Ended = true
 		}
-		if d.ended && d.spool == nil {
+		if d.Ended && d.split == nil {
 			return nil, io.EOF
 		}
 	}
@@ -89,9 +82,9 @@ func (d *documents) Next() (*format.Chunk, error) {
 // move takes one step; most give no chunk.
 func (d *documents) move() (*format.Chunk, error) {
 	switch {
-	case d.spool != nil:
-		return d.spool.next()
-	case d.ended:
+	case d.split != nil:
+		return d.split.next()
+	case d.Ended:
 		return nil, nil
 	}
 	return d.step()
@@ -99,11 +92,11 @@ func (d *documents) move() (*format.Chunk, error) {
 
 // step moves on by one key, bracket or run of elements.
 func (d *documents) step() (*format.Chunk, error) {
-	d.space()
-	c, ok := d.peek()
+	d.Space()
+	c, ok := d.Peek()
 	switch {
 	case !ok:
-		return d.end(), nil
+		return d.atEnd(), nil
 	case len(d.nesting) == 0:
 		return d.top(c)
 	case d.here().array:
@@ -115,12 +108,9 @@ func (d *documents) step() (*format.Chunk, error) {
 // here is the innermost open object or array.
 func (d *documents) here() *nest { return &d.nesting[len(d.nesting)-1] }
 
-// end is the end of the stream: inside a document it came too early.
-func (d *documents) end() *format.Chunk {
-	d.ended = true
-	if !errors.Is(d.err, io.EOF) {
-		d.file.Fail(d.err)
-	}
+// atEnd is the end of the stream: inside a document it came too early.
+func (d *documents) atEnd() *format.Chunk {
+	d.End()
 	if len(d.nesting) == 0 {
 		return nil
 	}
@@ -129,13 +119,13 @@ func (d *documents) end() *format.Chunk {
 
 // cut passes a token that the input cuts off: the end comes next.
 func (d *documents) cut() (*format.Chunk, error) {
-	d.skipAll()
+	d.SkipAll()
 	return nil, nil
 }
 
 // fault is a chunk that only says what is wrong at this place.
 func (d *documents) fault(reason format.Reason, detail string) *format.Chunk {
-	c := d.chunk(0, nil)
+	c := d.Chunk(0, &fragment{})
 	c.Bad = format.NewFault(reason, detail)
 	return c
 }
@@ -147,19 +137,8 @@ func (d *documents) top(c byte) (*format.Chunk, error) {
 		return d.open(c)
 	}
 	bad := d.fault(format.Malformed, "bytes that are no JSON document")
-	if end, ok := d.find(0, pastNewline); ok {
-		d.skip(end)
-	} else {
-		d.skipAll()
-	}
+	d.Pass(format.PastNewline)
 	return bad, nil
-}
-
-func pastNewline(b []byte) (n int, done bool) {
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		return i + 1, true
-	}
-	return len(b), false
 }
 
 // open goes into the value at hand where more values are in it, and else takes
@@ -179,7 +158,7 @@ func (d *documents) open(c byte) (*format.Chunk, error) {
 }
 
 func (d *documents) enter(n nest) (*format.Chunk, error) {
-	d.skip(1)
+	d.Skip(1)
 	d.nesting = append(d.nesting, n)
 	return nil, nil
 }
@@ -194,7 +173,7 @@ func (d *documents) separator(c, closing byte) (bad *format.Chunk, done bool) {
 			bad = d.fault(format.Malformed, "a comma too many")
 		}
 		n.filled, n.comma = false, true
-		d.skip(1)
+		d.Skip(1)
 		if c == closing {
 			d.nesting = d.nesting[:len(d.nesting)-1]
 		}
@@ -215,8 +194,8 @@ func (d *documents) inObject(c byte) (*format.Chunk, error) {
 	if c != '"' {
 		return d.unexpected("bytes where a key is expected"), nil
 	}
-	at := d.place()
-	key, ok := d.token(new(jsonscan.Balance).ScanString)
+	at := d.Place
+	key, ok := d.Token(new(jsonscan.Balance).ScanString)
 	if !ok {
 		return d.cut()
 	}
@@ -225,15 +204,15 @@ func (d *documents) inObject(c byte) (*format.Chunk, error) {
 
 // member reads what follows a key of a container: it goes into the value or
 // passes it.
-func (d *documents) member(at place, key string) (*format.Chunk, error) {
-	d.space()
-	if c, ok := d.peek(); ok && c == ':' {
-		d.skip(1)
-		d.space()
+func (d *documents) member(at format.Place, key string) (*format.Chunk, error) {
+	d.Space()
+	if c, ok := d.Peek(); ok && c == ':' {
+		d.Skip(1)
+		d.Space()
 	} else if ok {
 		return d.keyAlone(at), nil
 	}
-	c, ok := d.peek()
+	c, ok := d.Peek()
 	switch means := meanings[key]; {
 	case !ok:
 		return d.cut()
@@ -251,9 +230,9 @@ func (d *documents) member(at place, key string) (*format.Chunk, error) {
 	return nil, nil
 }
 
-func (d *documents) keyAlone(at place) *format.Chunk {
+func (d *documents) keyAlone(at format.Place) *format.Chunk {
 	bad := d.fault(format.Malformed, "a key without a value")
-	bad.Line, bad.Offset = at.line, at.offset
+	bad.Line, bad.Offset = at.Line, at.Offset
 	return bad
 }
 
@@ -263,7 +242,7 @@ func (d *documents) answerErrors() (*format.Chunk, error) {
 	if !ok {
 		return d.cut()
 	}
-	d.file.NoteErrors(text)
+	d.File.NoteErrors(text)
 	return nil, nil
 }
 
@@ -271,7 +250,7 @@ func (d *documents) answerErrors() (*format.Chunk, error) {
 func (d *documents) unexpected(what string) *format.Chunk {
 	bad := d.fault(format.Malformed, what)
 	if !d.passValue() {
-		d.skipAll()
+		d.SkipAll()
 	}
 	return bad
 }
@@ -302,15 +281,15 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 		case state == elementWhole:
 			whole = end
 		case whole > 0:
-			return d.chunk(whole, of), nil
+			return d.Chunk(whole, &fragment{of: of}), nil
 		case state == elementLarge:
 			return nil, d.takeApart(of)
 		default:
 			return d.cutElement(of), nil
 		}
 		var more bool
-		if next, more = d.following(whole); !inArray || whole >= d.size || !more || of == nil && d.container(next) {
-			return d.chunk(whole, of), nil
+		if next, more = d.following(whole); !inArray || whole >= d.Size || !more || of == nil && d.container(next) {
+			return d.Chunk(whole, &fragment{of: of}), nil
 		}
 	}
 }
@@ -318,7 +297,7 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 // cutElement is an element that the input cuts off. Spans before the cut are
 // whole, so the decoder gets what is there.
 func (d *documents) cutElement(of *dialect) *format.Chunk {
-	c := d.chunk(len(d.ahead()), of)
+	c := d.Chunk(len(d.Ahead()), &fragment{of: of})
 	c.Open, c.Cut = true, true
 	d.nesting = d.nesting[:0]
 	return c
@@ -337,14 +316,14 @@ const (
 func (d *documents) element(from, limit int) (end int, state elementState) {
 	var s jsonscan.Balance
 	for at := from; ; {
-		n, done := s.Scan(d.ahead()[at:])
+		n, done := s.Scan(d.Ahead()[at:])
 		at += n
 		switch {
 		case done:
 			return at, elementWhole
 		case at-from > limit:
 			return 0, elementLarge
-		case !d.more():
+		case !d.More():
 			return 0, elementCut
 		}
 	}
@@ -354,10 +333,10 @@ func (d *documents) element(from, limit int) (end int, state elementState) {
 // at.
 func (d *documents) following(at int) (next int, ok bool) {
 	for comma := false; ; at++ {
-		if at == len(d.ahead()) && !d.more() {
+		if at == len(d.Ahead()) && !d.More() {
 			return 0, false
 		}
-		switch c := d.ahead()[at]; {
+		switch c := d.Ahead()[at]; {
 		case jsonscan.White(c):
 		case c == ',' && !comma:
 			comma = true
@@ -369,44 +348,28 @@ func (d *documents) following(at int) (next int, ok bool) {
 
 // value reads a whole value that is no element.
 func (d *documents) value() (text []byte, ok bool) {
-	switch c, _ := d.peek(); c {
+	c, _ := d.Peek()
+	return d.Token(scanOf(c))
+}
+
+// scanOf returns what finds the end of a value that starts with c.
+func scanOf(c byte) func([]byte) (n int, done bool) {
+	switch c {
 	case '"':
-		return d.token(new(jsonscan.Balance).ScanString)
+		return new(jsonscan.Balance).ScanString
 	case '{', '[':
-		return d.token(new(jsonscan.Balance).Scan)
+		return new(jsonscan.Balance).Scan
 	}
-	return d.token(jsonscan.ScanScalar)
+	return jsonscan.ScanScalar
 }
 
 // passValue moves past a value of any size without holding it, or past a byte
 // that is none.
 func (d *documents) passValue() (ok bool) {
-	c, _ := d.peek()
+	c, _ := d.Peek()
 	if c == ',' || c == ':' || c == '}' || c == ']' {
-		d.skip(1)
+		d.Skip(1)
 		return true
 	}
-	var s jsonscan.Balance
-	scan := jsonscan.ScanScalar
-	if c == '"' {
-		scan = s.ScanString
-	} else if c == '{' || c == '[' {
-		scan = s.Scan
-	}
-	for {
-		n, done := scan(d.ahead())
-		d.skip(n)
-		if done || !d.more() {
-			return done
-		}
-	}
-}
-
-// chunk cuts off the next n bytes.
-func (d *documents) chunk(n int, of *dialect) *format.Chunk {
-	c := &format.Chunk{File: d.file, Seq: d.seq, Note: &fragment{of: of}}
-	c.Line, c.Offset = d.line, d.offset
-	d.take(c, n)
-	d.seq++
-	return c
+	return d.Pass(scanOf(c))
 }

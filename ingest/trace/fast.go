@@ -80,12 +80,22 @@ func (m *tagMemos) remember(key []byte, keys *field.Keys) {
 	m.last.next, m.last = k, k
 }
 
-// knownTag notes a tag whose key has a memo; its value is no object.
-func (r *spanReader) knownTag(k *tagMemo, kind jsonscan.Kind, raw []byte) {
-	for i := range k.info.Uses {
-		r.rec.Put(&k.info.Uses[i], k.info, kind, raw)
+// fastTag reads {"key":…, and with value the rest, if the key is the expected one and
+// the value no object; else s stays where it is.
+func (r *spanReader) fastTag(s *jsonscan.Scanner, value func(*jsonscan.Scanner) (jsonscan.Kind, []byte, bool)) bool {
+	from := s.I
+	if !r.general && s.Pass(`{"key":"`) {
+		if k := r.memos.expected(s.B[s.I:]); k != nil {
+			s.I += len(k.written) + 1
+			if kind, raw, ok := value(s); ok {
+				r.rec.Note(k.info, kind, raw)
+				r.has.add(k.hash, raw)
+				return true
+			}
+		}
 	}
-	r.has.add(k.hash, raw)
+	s.I = from
+	return false
 }
 
 // remembered notes a tag of the span, whose key may come next in another.
@@ -99,14 +109,8 @@ func (r *spanReader) remembered(key []byte, kind jsonscan.Kind, raw []byte) {
 
 // waiting is a span that was read and not handed on.
 type waiting struct {
-	row       spans.Row
-	operation []byte
-	kind      spans.Kind
-	process   process
-	digest    uint64
-	// The name of a process that is not known yet.
-	processID    []byte
-	hasProcessID bool
+	row spans.Row
+	nameFields
 }
 
 // waiting hands on the spans for which read called wait, unless it returns false:
@@ -142,17 +146,13 @@ func (r *spanReader) wait(at int) bool {
 		return false
 	}
 	r.judge()
-	f := &r.has
-	w.operation, w.kind, w.process, w.digest = f.operation, f.kind, f.process, f.digest
-	w.processID, w.hasProcessID = f.processID, f.hasProcessID
+	w.nameFields = r.has.nameFields
 	return true
 }
 
 // release hands on a span that waited.
 func (r *spanReader) release(w *waiting) {
-	f := &r.has
-	f.process, f.operation, f.kind, f.digest, f.named = w.process, w.operation, w.kind, w.digest, true
-	r.row = &w.row
+	r.row, r.has.nameFields = &w.row, w.nameFields
 	_ = r.name() // whose faults wait has seen
 	r.handOn()
 	r.row = &r.own

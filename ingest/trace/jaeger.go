@@ -48,14 +48,10 @@ type jaegerReader struct {
 	// isWaiting: the processes are not read yet, and spans wait for them.
 	isWaiting bool
 	object    *jsonscan.Object // a span
-	// The methods spanTag and remembered, made values once.
-	eachOfSpan func() error
-	note       func(key []byte, kind jsonscan.Kind, raw []byte)
 }
 
 func newJaegerReader(r *spanReader) *jaegerReader {
 	j := &jaegerReader{spanReader: r, model: modelReader{spanReader: r}}
-	j.eachOfSpan, j.note = j.spanTag, r.remembered
 	j.object = jsonscan.NewObject(&j.s, j.spanMembers())
 	j.object.General = r.general
 	return j
@@ -121,10 +117,7 @@ func (j *jaegerReader) readProcesses() {
 
 // process reads {"serviceName":…,"tags":[…]}.
 func (j *jaegerReader) process() (p process, err error) {
-	if j.s.Peek() != '{' {
-		return p, j.s.Skip()
-	}
-	err = j.s.Members(func(name []byte) error {
+	err = j.s.EachMember(func(name []byte) error {
 		switch string(name) {
 		case "serviceName":
 			_, raw, err := j.s.Scalar()
@@ -140,11 +133,7 @@ func (j *jaegerReader) process() (p process, err error) {
 
 // span reads the span at the start of v.
 func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
-	j.reset()
-	j.has.trace = j.traceID
-	j.isModel = false
-	j.s.At(v.raw)
-	err := j.object.Read()
+	err := j.readFields(v.raw)
 	switch {
 	case j.isModel && len(j.has.id) == 0:
 		return j.model.span(v.whole())
@@ -154,6 +143,14 @@ func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
 	return j.s.I, j.finish(v.at)
 }
 
+// readFields reads the members of the span at the start of raw.
+func (j *jaegerReader) readFields(raw []byte) error {
+	j.reset()
+	j.has.trace, j.isModel = j.traceID, false
+	j.s.At(raw)
+	return j.object.Read()
+}
+
 // spanMembers reads the members of a span.
 func (j *jaegerReader) spanMembers() map[string]func() error {
 	s, f := &j.s, &j.has
@@ -161,12 +158,19 @@ func (j *jaegerReader) spanMembers() map[string]func() error {
 		j.isModel = true
 		return s.Skip()
 	}
+	note := j.remembered // made a value once, as is what follows
+	tag := func() error {
+		if j.fastTag(s, fastTagValue) {
+			return nil
+		}
+		return j.oneTag(note)
+	}
 	return map[string]func() error{
 		"traceID": textInto(s, &f.trace), "spanID": textInto(s, &f.id), "parentSpanID": textInto(s, &f.parent),
 		"traceId": asModel, "trace_id": asModel, "spanId": asModel, "span_id": asModel,
 		"operationName": j.operation, "references": j.references, "processID": j.processID, "process": j.ownProcess,
 		"startTime": startMicros.into(s, &f.start), "duration": durationMicros.into(s, &f.duration),
-		"tags": func() error { return s.Elements(j.eachOfSpan) }, "logs": j.logs, "warnings": j.warnings,
+		"tags": func() error { return s.Elements(tag) }, "logs": j.logs, "warnings": j.warnings,
 	}
 }
 
@@ -248,14 +252,6 @@ func (j *jaegerReader) oneTag(note func(key []byte, kind jsonscan.Kind, raw []by
 	return err
 }
 
-// spanTag reads one tag of a span.
-func (j *jaegerReader) spanTag() error {
-	if !j.general && j.fastTag() {
-		return nil
-	}
-	return j.oneTag(j.note)
-}
-
 // logs reads the span's log entries where messages count, else passes them.
 func (j *jaegerReader) logs() error {
 	if j.s.Pass("[]") {
@@ -287,10 +283,7 @@ func (j *jaegerReader) references() error {
 }
 
 func (j *jaegerReader) reference() (r reference, err error) {
-	if j.s.Peek() != '{' {
-		return r, j.s.Skip()
-	}
-	err = j.s.Members(func(name []byte) (err error) {
+	err = j.s.EachMember(func(name []byte) (err error) {
 		var raw []byte
 		switch string(name) {
 		case "refType":

@@ -19,25 +19,7 @@ func (j *jaegerReader) oneReference() bool {
 	return ok
 }
 
-// fastTag reads {"key":…,"type":…,"value":…} if the key is the expected one and
-// the value no object; else it stays where it is.
-func (j *jaegerReader) fastTag() bool {
-	s, from := &j.s, j.s.I
-	if !s.Pass(`{"key":"`) {
-		return false
-	}
-	if k := j.memos.expected(s.B[s.I:]); k != nil {
-		s.I += len(k.written) + 1
-		if kind, raw, ok := fastTagValue(s); ok {
-			j.knownTag(k, kind, raw)
-			return true
-		}
-	}
-	s.I = from
-	return false
-}
-
-// fastTagValue reads what follows the key of a tag.
+// fastTagValue reads what follows the key of a tag: its type and its value.
 func fastTagValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 	if s.Pass(`,"type":"string","value":`) {
 		if raw, ok = s.Unescaped(); !ok {
@@ -87,14 +69,7 @@ func (j *jaegerReader) fastTrace(v located) (n int, ok bool) {
 
 // waitingSpan reads the span at hand, which then waits.
 func (j *jaegerReader) waitingSpan(s *jsonscan.Scanner, at int) bool {
-	if s.Peek() != '{' {
-		return false
-	}
-	j.reset()
-	j.has.trace = j.traceID
-	j.isModel = false
-	j.s.At(s.B[s.I:])
-	if j.object.Read() != nil || j.isModel || !j.wait(at+s.I) {
+	if s.Peek() != '{' || j.readFields(s.B[s.I:]) != nil || j.isModel || !j.wait(at+s.I) {
 		return false
 	}
 	s.I += j.s.I

@@ -3,11 +3,10 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"io"
-	"os"
 
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/spill"
 )
 
 // A trace of a million spans is a gigabyte of text, and the names of its
@@ -15,12 +14,12 @@ import (
 // pass: its spans go to a temporary file, the rest is kept, and then the spans
 // come back in chunks together with the rest.
 
-// spool holds the spans of one large element.
-type spool struct {
+// split holds the spans of one large element.
+type split struct {
 	documents *documents
-	file      *os.File
+	file      *spill.File
 	pending   bytes.Buffer // text of the array of spans, not yet in the file
-	first     place        // of pending
+	first     format.Place // of pending
 	blocks    []block
 	context   context
 
@@ -38,7 +37,7 @@ type spool struct {
 
 // context is the rest of an element whose spans come by themselves.
 type context struct {
-	place
+	format.Place
 	text []byte
 	of   *dialect // of the element, nil for a trace
 	gaps []gap
@@ -64,55 +63,39 @@ func (c *context) original(at int) (moved int, lines int64) {
 }
 
 // placeOf is the place in the input of a place in text.
-func (c *context) placeOf(at int) place {
+func (c *context) placeOf(at int) format.Place {
 	moved, lines := c.original(at)
-	return place{c.line + lines + int64(bytes.Count(c.text[:at], format.Newline)), c.offset + int64(moved)}
+	return format.Place{Line: c.Line + lines + int64(bytes.Count(c.text[:at], format.Newline)), Offset: c.Offset + int64(moved)}
 }
-
-// place is a place in the input.
-type place struct{ line, offset int64 }
 
 // block is a run of spans in the temporary file, or a fault.
 type block struct {
-	place
-	length int
-	bad    *format.Fault
+	format.Place
+	spans spill.Piece
+	bad   *format.Fault
 }
 
-// takeApart reads the large element at hand into a spool.
+// takeApart reads the large element at hand into a split.
 func (d *documents) takeApart(of *dialect) error {
-	file, err := os.CreateTemp(d.file.TempDir, "tailscope-*.json")
-	if err != nil {
-		return err
-	}
-	// Without a name the file is gone with the process, however that ends.
-	if err := os.Remove(file.Name()); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	s := &spool{documents: d, file: file, context: context{place: d.place(), of: of}}
-	d.spool = s
-	d.file.OnClose(s.close)
+	s := &split{documents: d, file: spill.New(d.File.TempDir, "spans"), context: context{Place: d.Place, of: of}}
+	d.split = s
+	d.File.OnClose(s.close)
 	if err := s.read(); err != nil {
-		return errors.Join(err, s.close())
-	}
-	if _, err = file.Seek(0, io.SeekStart); err != nil {
 		return errors.Join(err, s.close())
 	}
 	return nil
 }
 
 // close gives the file back; it may be called again.
-func (s *spool) close() error {
-	if s.file == nil {
-		return nil
+func (s *split) close() error {
+	if s.documents.split == s {
+		s.documents.split = nil
 	}
-	err := s.file.Close()
-	s.file, s.documents.spool = nil, nil
-	return err
+	return s.file.Close()
 }
 
 // read walks through the element token by token.
-func (s *spool) read() error {
+func (s *split) read() error {
 	for first := true; first || len(s.open) > 0; first = false {
 		whole, err := s.step()
 		switch {
@@ -120,7 +103,7 @@ func (s *spool) read() error {
 			return err
 		case !whole:
 			return s.cut()
-		case s.rest.Len() > s.documents.file.MaxLine:
+		case s.rest.Len() > s.documents.File.MaxLine:
 			s.pass()
 			return nil
 		}
@@ -128,16 +111,16 @@ func (s *spool) read() error {
 	s.context.text = s.rest.Bytes()
 	err := s.flush()
 	if s.hasSpans {
-		s.blocks = append(s.blocks, block{place: s.context.place}) // for what is wrong with the rest
+		s.blocks = append(s.blocks, block{Place: s.context.Place}) // for what is wrong with the rest
 	}
 	return err
 }
 
 // step takes one token with the white space before it; whole is false where the
 // input ends first.
-func (s *spool) step() (whole bool, err error) {
+func (s *split) step() (whole bool, err error) {
 	for {
-		c, ok := s.documents.peek()
+		c, ok := s.documents.Peek()
 		if !ok {
 			return false, nil
 		}
@@ -149,7 +132,7 @@ func (s *spool) step() (whole bool, err error) {
 }
 
 // token takes the bracket, the separator or the value that starts with c.
-func (s *spool) token(c byte) (whole bool, err error) {
+func (s *split) token(c byte) (whole bool, err error) {
 	switch c {
 	case '{', '[':
 		return s.opening(c)
@@ -172,7 +155,7 @@ func (s *spool) token(c byte) (whole bool, err error) {
 }
 
 // opening takes a bracket, and all that is in it if it is that of the spans.
-func (s *spool) opening(c byte) (whole bool, err error) {
+func (s *split) opening(c byte) (whole bool, err error) {
 	isSpans := c == '[' && s.key == "spans" && s.spansBelong()
 	s.inScopes = s.inScopes && len(s.open) > 1 || s.context.of.isScopes(s.key) && len(s.open) == 1
 	s.open = append(s.open, c)
@@ -182,16 +165,16 @@ func (s *spool) opening(c byte) (whole bool, err error) {
 		return true, nil
 	}
 	s.mark()
-	from := s.documents.place()
+	from := s.documents.Place
 	whole, err = s.spans()
-	to := s.documents.place()
-	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.offset - from.offset), to.line - from.line})
+	to := s.documents.Place
+	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.Offset - from.Offset), to.Line - from.Line})
 	return whole, err
 }
 
 // spansBelong reports whether an array of spans that starts here is that of the
 // element: of a trace, or of a scope of OTLP.
-func (s *spool) spansBelong() bool {
+func (s *split) spansBelong() bool {
 	if of := s.context.of; of != nil && of.scopes != nil {
 		return s.inScopes && len(s.open) == 3
 	}
@@ -199,15 +182,15 @@ func (s *spool) spansBelong() bool {
 }
 
 // mark notes that the rest can end here, once its brackets are closed.
-func (s *spool) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
+func (s *split) mark() { s.whole, s.depth = s.rest.Len(), len(s.open) }
 
 // keep takes the next n bytes over into the rest.
-func (s *spool) keep(n int) {
-	s.rest.Write(s.documents.ahead()[:n])
-	s.documents.skip(n)
+func (s *split) keep(n int) {
+	s.rest.Write(s.documents.Ahead()[:n])
+	s.documents.Skip(n)
 }
 
-func (s *spool) scalar() (whole bool) {
+func (s *split) scalar() (whole bool) {
 	text, ok := s.documents.value()
 	if !ok {
 		return false
@@ -222,10 +205,10 @@ func (s *spool) scalar() (whole bool) {
 }
 
 // spans moves what is in an array of spans to the file, as it stands.
-func (s *spool) spans() (whole bool, err error) {
+func (s *split) spans() (whole bool, err error) {
 	s.hasSpans = true
 	for {
-		c, ok := s.documents.peek()
+		c, ok := s.documents.Peek()
 		switch {
 		case !ok:
 			return false, nil
@@ -236,10 +219,10 @@ func (s *spool) spans() (whole bool, err error) {
 				return whole, err
 			}
 		case c == '"':
-			end, _ := s.documents.find(0, new(jsonscan.Balance).ScanString)
+			end, _ := s.documents.Find(0, new(jsonscan.Balance).ScanString)
 			s.moveOn(end)
 		default:
-			end, _ := s.documents.find(0, between)
+			end, _ := s.documents.Find(0, between)
 			s.moveOn(end)
 		}
 	}
@@ -254,49 +237,50 @@ func between(b []byte) (n int, done bool) {
 }
 
 // moveOn takes the next n bytes over to the spans.
-func (s *spool) moveOn(n int) {
+func (s *split) moveOn(n int) {
 	if s.pending.Len() == 0 {
-		s.first = s.documents.place()
+		s.first = s.documents.Place
 	}
-	s.pending.Write(s.documents.ahead()[:n])
-	s.documents.skip(n)
+	s.pending.Write(s.documents.Ahead()[:n])
+	s.documents.Skip(n)
 }
 
 // span moves one span.
-func (s *spool) span() (whole bool, err error) {
+func (s *split) span() (whole bool, err error) {
 	d := s.documents
-	end, state := d.element(0, d.file.MaxLine)
+	end, state := d.element(0, d.File.MaxLine)
 	switch state {
 	case elementCut:
-		d.skipAll()
+		d.SkipAll()
 		return false, nil
 	case elementLarge:
 		return true, s.passSpan()
 	}
 	s.moveOn(end)
-	if s.pending.Len() >= d.size {
+	if s.pending.Len() >= d.Size {
 		return true, s.flush()
 	}
 	return true, nil
 }
 
 // passSpan leaves out a span that is too long to hold.
-func (s *spool) passSpan() error {
+func (s *split) passSpan() error {
 	err := s.flush()
 	d := s.documents
-	at := d.place()
+	at := d.Place
 	d.passValue()
-	s.blocks = append(s.blocks, block{place: at, bad: format.Overlong(d.offset - at.offset)})
+	s.blocks = append(s.blocks, block{Place: at, bad: format.Overlong(d.Offset - at.Offset)})
 	return err
 }
 
 // flush moves what waits to the file.
-func (s *spool) flush() error {
+func (s *split) flush() error {
 	if s.pending.Len() == 0 {
 		return nil
 	}
-	s.blocks = append(s.blocks, block{place: s.first, length: s.pending.Len()})
-	_, err := s.pending.WriteTo(s.file)
+	piece, err := s.file.Write(s.pending.Bytes())
+	s.blocks = append(s.blocks, block{Place: s.first, spans: piece})
+	s.pending.Reset()
 	return err
 }
 
@@ -306,14 +290,14 @@ var (
 )
 
 // cut closes the brackets of a rest that the input cut off.
-func (s *spool) cut() error {
-	s.documents.skipAll()
+func (s *split) cut() error {
+	s.documents.SkipAll()
 	s.documents.nesting = s.documents.nesting[:0]
 	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
 	s.context.partial = endsBefore
 	s.hasSpans = true
 	err := s.flush()
-	s.blocks = append(s.blocks, block{place: s.context.place, bad: endsInside})
+	s.blocks = append(s.blocks, block{Place: s.context.Place, bad: endsInside})
 	return err
 }
 
@@ -326,50 +310,37 @@ func closed(text, open []byte) []byte {
 }
 
 // pass leaves out an element whose rest is too long to hold.
-func (s *spool) pass() {
+func (s *split) pass() {
 	d := s.documents
 	b := jsonscan.Balance{Depth: len(s.open)}
-	for done := len(s.open) == 0; !done; {
-		var n int
-		n, done = b.Scan(d.ahead())
-		d.skip(n)
-		if !done && !d.more() {
-			d.nesting = d.nesting[:0]
-			break
-		}
+	if len(s.open) > 0 && !d.Pass(b.Scan) {
+		d.nesting = d.nesting[:0]
 	}
 	s.hasSpans = true
-	s.blocks = []block{{place: s.context.place, bad: format.Overlong(d.offset - s.context.offset)}}
+	s.blocks = []block{{Place: s.context.Place, bad: format.Overlong(d.Offset - s.context.Offset)}}
 }
 
 // next hands out the spans, block by block; nil after the last. An element
 // without any is handed out as it is.
-func (s *spool) next() (*format.Chunk, error) {
+func (s *split) next() (*format.Chunk, error) {
 	switch {
 	case !s.hasSpans:
 		s.hasSpans = true
-		c := s.chunk(s.context.place)
-		c.Data, c.Note = s.context.text, &fragment{of: s.context.of}
+		c := s.documents.ChunkAt(s.context.Place, &fragment{of: s.context.of})
+		c.Data = s.context.text
 		return c, nil
 	case len(s.blocks) == 0:
 		return nil, s.close()
 	}
 	b := s.blocks[0]
 	s.blocks = s.blocks[1:]
-	c := s.chunk(b.place)
-	if c.Bad = b.bad; c.Bad != nil {
+	c := s.documents.ChunkAt(b.Place, &fragment{context: &s.context})
+	if c.Bad = b.bad; c.Bad != nil || b.spans.Size() == 0 {
 		return c, nil
 	}
-	c.Data = make([]byte, b.length)
-	if _, err := io.ReadFull(s.file, c.Data); err != nil {
+	c.Data = make([]byte, b.spans.Size())
+	if err := s.file.Read(b.spans, c.Data); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return c, nil
-}
-
-func (s *spool) chunk(at place) *format.Chunk {
-	d := s.documents
-	c := &format.Chunk{File: d.file, Seq: d.seq, Line: at.line, Offset: at.offset, Note: &fragment{context: &s.context}}
-	d.seq++
-	return c
 }

@@ -154,21 +154,21 @@ type cursor struct {
 
 func newCursor(c *format.Chunk) cursor { return cursor{chunk: c, note: fragmentOf(c), line: c.Line} }
 
-func (c *cursor) place(at int) place {
+func (c *cursor) place(at int) format.Place {
 	switch {
 	case c.note.context != nil && len(c.chunk.Data) == 0:
 		return c.note.context.placeOf(at)
 	case c.note.apart:
-		return place{c.line, c.chunk.Offset}
+		return format.Place{Line: c.line, Offset: c.chunk.Offset}
 	case c.note.binary:
-		return place{c.line, c.chunk.Offset + int64(at)}
+		return format.Place{Line: c.line, Offset: c.chunk.Offset + int64(at)}
 	}
 	if at < c.at {
 		c.at, c.line = 0, c.chunk.Line
 	}
 	c.line += int64(bytes.Count(c.chunk.Data[c.at:at], format.Newline))
 	c.at = at
-	return place{c.line, c.chunk.Offset + int64(at)}
+	return format.Place{Line: c.line, Offset: c.chunk.Offset + int64(at)}
 }
 
 // repair cuts an unfinished element back to its last whole object that is no part

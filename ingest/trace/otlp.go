@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
@@ -17,7 +19,7 @@ var otlp = dialect{
 	},
 	containers:   []string{"result"},
 	elements:     []string{"resourceSpans", "resource_spans"},
-	scopes:       []string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"},
+	scopes:       otlpScopes,
 	otherSignals: []string{"resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs"},
 	read:         readOTLP,
 }
@@ -36,27 +38,20 @@ type otlpReader struct {
 	readSpan func(located) int
 	read     func(located) int // a scope
 	object   *jsonscan.Object  // a span
-	// The methods spanAttribute and remembered, made values once.
-	eachOfSpan func() error
-	note       func(key []byte, kind jsonscan.Kind, raw []byte)
 }
 
 func newOTLPReader(r *spanReader) *otlpReader {
 	o := &otlpReader{spanReader: r}
 	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
-	o.eachOfSpan, o.note = o.spanAttribute, r.remembered
 	o.object = jsonscan.NewObject(&o.s, o.spanMembers())
 	o.object.General = r.general
 	return o
 }
 
-func isScopes(key []byte) bool {
-	switch string(key) {
-	case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans":
-		return true
-	}
-	return false
-}
+// otlpScopes are the members of a resource that hold its spans, by version.
+var otlpScopes = []string{"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"}
+
+func isScopes(key []byte) bool { return slices.Contains(otlpScopes, string(key)) }
 
 // resourceSpans reads the element at the start of v: its resource, then the
 // spans of all scopes. Scopes mostly follow their resource, and are then read
@@ -163,19 +158,19 @@ func passOver(s *jsonscan.Scanner, here located) error {
 
 // span reads the span at the start of v.
 func (o *otlpReader) span(v located) (n int, bad *format.Fault) {
-	o.begun()
-	o.s.At(v.raw)
-	if err := o.object.Read(); err != nil {
+	if err := o.readFields(v.raw); err != nil {
 		return 0, malformed(err)
 	}
 	return o.s.I, o.finish(v.at)
 }
 
-// begun starts a span.
-func (o *otlpReader) begun() {
+// readFields reads the members of the span at the start of raw.
+func (o *otlpReader) readFields(raw []byte) error {
 	o.reset()
 	o.has.named = true // an empty name is left out in this encoding
 	o.has.process = o.resource
+	o.s.At(raw)
+	return o.object.Read()
 }
 
 // spanMembers reads the members of a span.
@@ -183,11 +178,18 @@ func (o *otlpReader) spanMembers() map[string]func() error {
 	s, f := &o.s, &o.has
 	trace, id, parent := textInto(s, &f.trace), textInto(s, &f.id), textInto(s, &f.parent)
 	start, end := startNanos.into(s, &f.start), endNanos.into(s, &f.end)
+	note := o.remembered // made a value once, as is what follows
+	attribute := func() error {
+		if o.fastTag(s, fastAnyValue) {
+			return nil
+		}
+		return o.oneAttribute(note)
+	}
 	return map[string]func() error{
 		"traceId": trace, "trace_id": trace, "spanId": id, "span_id": id, "parentSpanId": parent, "parent_span_id": parent,
 		"name": textInto(s, &f.operation), "kind": o.kind, "status": o.status, "traceState": o.traceState, "trace_state": o.traceState,
 		"startTimeUnixNano": start, "start_time_unix_nano": start, "endTimeUnixNano": end, "end_time_unix_nano": end,
-		"attributes": func() error { return s.Elements(o.eachOfSpan) }, "events": o.events,
+		"attributes": func() error { return s.Elements(attribute) }, "events": o.events,
 		"links": func() error { return o.addJSON(saltLinks) },
 	}
 }
@@ -217,10 +219,7 @@ func (o *otlpReader) status() error {
 	if o.s.Pass("{}") {
 		return nil
 	}
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		switch string(name) {
 		case "code":
 			kind, raw, err := o.s.Scalar()
@@ -312,10 +311,7 @@ func (o *otlpReader) attribute(key []byte, note func(key []byte, kind jsonscan.K
 
 // anyValue reads an AnyValue: a scalar, or the scalars of an array.
 func (o *otlpReader) anyValue(note func(kind jsonscan.Kind, raw []byte)) error {
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		switch string(name) {
 		case "stringValue", "intValue", "boolValue", "doubleValue", "string_value", "int_value", "bool_value", "double_value":
 			kind, raw, err := o.s.Scalar()
@@ -331,10 +327,7 @@ func (o *otlpReader) anyValue(note func(kind jsonscan.Kind, raw []byte)) error {
 }
 
 func (o *otlpReader) arrayValue(note func(kind jsonscan.Kind, raw []byte)) error {
-	if o.s.Peek() != '{' {
-		return o.s.Skip()
-	}
-	return o.s.Members(func(name []byte) error {
+	return o.s.EachMember(func(name []byte) error {
 		if string(name) != "values" {
 			return o.s.Skip()
 		}

@@ -4,31 +4,8 @@ import (
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
-// spanAttribute reads one attribute of a span.
-func (o *otlpReader) spanAttribute() error {
-	if !o.general && o.fastAttribute() {
-		return nil
-	}
-	return o.oneAttribute(o.note)
-}
-
-// fastAttribute reads {"key":…,"value":{"stringValue":…}} or one of a number or
-// a boolean, if the key is the expected one; else it stays where it is.
-func (o *otlpReader) fastAttribute() bool {
-	s, from := &o.s, o.s.I
-	if s.Pass(`{"key":"`) {
-		if k := o.memos.expected(s.B[s.I:]); k != nil {
-			s.I += len(k.written) + 1
-			if kind, raw, ok := fastAnyValue(s); ok {
-				o.knownTag(k, kind, raw)
-				return true
-			}
-		}
-	}
-	s.I = from
-	return false
-}
-
+// fastAnyValue reads what follows the key of an attribute: a text, a number or a
+// boolean.
 func fastAnyValue(s *jsonscan.Scanner) (kind jsonscan.Kind, raw []byte, ok bool) {
 	if !s.Pass(`,"value":{"`) {
 		return jsonscan.Absent, nil, false
@@ -107,12 +84,7 @@ func (o *otlpReader) fastScope(at int) bool {
 // fastSpan reads the span at hand, which then waits.
 func (o *otlpReader) fastSpan(at int) bool {
 	s := &o.outer
-	if s.Peek() != '{' {
-		return false
-	}
-	o.begun()
-	o.s.At(s.B[s.I:])
-	if o.object.Read() != nil || !o.wait(at+s.I) {
+	if s.Peek() != '{' || o.readFields(s.B[s.I:]) != nil || !o.wait(at+s.I) {
 		return false
 	}
 	s.I += o.s.I

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,7 +32,9 @@ var protobuf = &format.Format{
 	Sniff: func([]byte, *format.Settings) format.Sniffed {
 		return format.Sniffed{Why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
 	},
-	Open:       func(f *format.File, _ *format.Settings) (format.Chunker, error) { return newMessages(f), nil },
+	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
+		return &messages{format.NewWindow(f, f.Head)}, nil
+	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newProtoDecoder(s, c) },
 	Binary:     true,
 }
@@ -43,27 +44,15 @@ var protobuf = &format.Format{
 // own: a span after a process starts the next. A message of spans that have
 // their process inside is streamed; one with its processes at its end is held,
 // up to --max-line bytes.
-type messages struct {
-	window
-	file  *format.File
-	seq   int
-	size  int // of a chunk, about
-	ended bool
-}
-
-func newMessages(f *format.File) *messages {
-	return &messages{window: newWindow(f, f.Head), file: f, size: cmp.Or(f.Sizes.Chunk, format.ChunkSize)}
-}
-
-func (m *messages) Count() int { return m.seq }
+type messages struct{ format.Window }
 
 // Next returns the next chunk, io.EOF after the last.
 func (m *messages) Next() (*format.Chunk, error) {
-	for !m.ended {
-		first, ok := m.peek()
+	for !m.Ended {
+		first, ok := m.Peek()
 		switch {
 		case !ok:
-			m.end()
+			m.End()
 		case first <= 1: // no field has the number 0
 			if c := m.frame(); c != nil {
 				return c, nil
@@ -75,32 +64,24 @@ func (m *messages) Next() (*format.Chunk, error) {
 	return nil, io.EOF
 }
 
-// end is the end of the stream.
-func (m *messages) end() {
-	m.ended = true
-	if m.err != nil && !errors.Is(m.err, io.EOF) {
-		m.file.Fail(m.err)
-	}
-}
-
 // frame cuts off one frame of gRPC: a flag, a length of four bytes, a message.
 func (m *messages) frame() *format.Chunk {
 	const header = 5
-	if !m.atLeast(header) {
+	if !m.AtLeast(header) {
 		return m.cut()
 	}
-	compressed := m.ahead()[0] == 1
-	n := int(binary.BigEndian.Uint32(m.ahead()[1:]))
+	compressed := m.Ahead()[0] == 1
+	n := int(binary.BigEndian.Uint32(m.Ahead()[1:]))
 	switch {
-	case n > m.file.MaxLine:
+	case n > m.File.MaxLine:
 		return m.overlong(header + n)
 	case n == 0:
-		m.skip(header)
+		m.Skip(header)
 		return nil
 	}
-	whole := m.atLeast(header + n)
-	m.skip(header)
-	c := m.chunk(min(n, len(m.ahead())))
+	whole := m.AtLeast(header + n)
+	m.Skip(header)
+	c := m.chunk(min(n, len(m.Ahead())))
 	if c.Cut = !whole; c.Cut {
 		fragmentOf(c).partial = endsBefore
 	}
@@ -133,13 +114,13 @@ func (m *messages) message() *format.Chunk {
 	for {
 		f, err := m.field(run.size)
 		switch {
-		case err != nil || !m.fits(run.size, f) || !m.atLeast(run.size+f.size):
+		case err != nil || !m.fits(run.size, f) || !m.AtLeast(run.size+f.size):
 			return m.stopped(run.size, f, err)
 		case run.endsBefore(f):
 			return m.chunk(run.size)
 		}
-		run.add(f, m.ahead()[run.size:])
-		if run.size >= m.size && run.inline && f.number == fieldSpan {
+		run.add(f, m.Ahead()[run.size:])
+		if run.size >= m.Size && run.inline && f.number == fieldSpan {
 			return m.chunk(run.size)
 		}
 	}
@@ -166,7 +147,7 @@ func (r *fieldRun) add(f wireField, at []byte) {
 	r.size, r.last = r.size+f.size, f.number
 }
 
-func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.file.MaxLine }
+func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.File.MaxLine }
 
 // stopped is what comes of n bytes of fields before one that is not there, not
 // whole, or too long.
@@ -199,8 +180,8 @@ func (m *messages) broken(err error) *format.Chunk {
 	}
 	c := m.chunk(0)
 	c.Bad = format.NewFault(format.Malformed, err.Error())
-	m.file.Fail(fmt.Errorf("at byte %d: %w", m.offset, err))
-	m.ended = true
+	m.File.Fail(fmt.Errorf("at byte %d: %w", m.Offset, err))
+	m.Ended = true
 	return c
 }
 
@@ -208,7 +189,7 @@ func (m *messages) broken(err error) *format.Chunk {
 func (m *messages) cut() *format.Chunk {
 	c := m.chunk(0)
 	c.Bad = endsInside
-	m.skipAll()
+	m.SkipAll()
 	return c
 }
 
@@ -216,14 +197,14 @@ func (m *messages) cut() *format.Chunk {
 func (m *messages) overlong(n int) *format.Chunk {
 	c := m.chunk(0)
 	c.Bad = format.Overlong(int64(n))
-	for n > 0 {
-		if !m.atLeast(1) {
-			c.Bad = endsInside
-			break
-		}
-		step := min(n, len(m.ahead()))
-		m.skip(step)
-		n -= step
+	left := n
+	whole := m.Pass(func(b []byte) (int, bool) {
+		step := min(left, len(b))
+		left -= step
+		return step, left == 0
+	})
+	if !whole {
+		c.Bad = endsInside
 	}
 	return c
 }
@@ -231,16 +212,15 @@ func (m *messages) overlong(n int) *format.Chunk {
 // chunk cuts off the next n bytes. A binary input has no lines: all is on its
 // first.
 func (m *messages) chunk(n int) *format.Chunk {
-	c := &format.Chunk{File: m.file, Seq: m.seq, Line: 1, Offset: m.offset, Note: &fragment{binary: true}}
-	m.take(c, n)
-	m.seq++
+	c := m.Window.Chunk(n, &fragment{binary: true})
+	c.Line = 1
 	return c
 }
 
 // field reads the field at from; its content may not be there yet.
 func (m *messages) field(from int) (wireField, error) {
-	m.atLeast(from + 2*binary.MaxVarintLen64)
-	return readField(m.ahead()[from:])
+	m.AtLeast(from + 2*binary.MaxVarintLen64)
+	return readField(m.Ahead()[from:])
 }
 
 // wireField is one field of a message.

@@ -55,19 +55,24 @@ func (r *spanReader) begin(c *format.Chunk, t *format.Tally, s format.Sink) {
 
 // spanFields are the fields of one span as they stand in the input.
 type spanFields struct {
+	nameFields
 	trace, id, parent []byte
 	async             bool // the tie to the parent
-	operation         []byte
-	named             bool // there is an operation, be it empty
 	start, duration   field.Value
 	end               field.Value // of formats without a duration
-	kind              spans.Kind
-	process           process
-	processID         []byte // while the processes are not read yet
-	hasProcessID      bool
-	shift             int64 // ns, as exporters' warnings say
+	shift             int64       // ns, as exporters' warnings say
 	shifted           bool
-	digest            uint64
+}
+
+// nameFields are those fields of a span that it is named by, and its digest.
+type nameFields struct {
+	operation    []byte
+	named        bool // there is an operation, be it empty
+	kind         spans.Kind
+	process      process
+	processID    []byte // while the processes are not read yet
+	hasProcessID bool
+	digest       uint64
 }
 
 // process is what a span ran in: a service on a host.
@@ -98,7 +103,7 @@ func (r *spanReader) reset() {
 	r.tags.Rewind()
 	r.memos.rewind()
 	r.refs = r.refs[:0]
-	r.has = spanFields{kind: spans.Internal}
+	r.has = spanFields{nameFields: nameFields{kind: spans.Internal}}
 }
 
 // tag notes one tag of the span.
@@ -117,17 +122,14 @@ func (r *spanReader) evidence(key []byte, kind jsonscan.Kind, raw []byte) {
 	if kind == jsonscan.Composite {
 		kind, raw = jsonscan.Null, nil
 	}
-	k := r.tags.Next(key)
-	for i := range k.Uses {
-		r.rec.Put(&k.Uses[i], k, kind, raw)
-	}
+	r.rec.Note(r.tags.Next(key), kind, raw)
 }
 
 // reject counts a record at a place of the chunk, unless bad is nil.
 func (r *spanReader) reject(at int, bad *format.Fault) {
 	if bad != nil {
 		p := r.where.place(at)
-		r.tally.Reject(p.line, p.offset, bad)
+		r.tally.Reject(p.Line, p.Offset, bad)
 	}
 }
 
@@ -176,7 +178,7 @@ func (r *spanReader) measure(at int) *format.Fault {
 	*r.row = spans.Row{}
 	if r.columns.Has(spans.Positions) {
 		p := r.where.place(at)
-		r.row.Line, r.row.Offset = p.line, p.offset
+		r.row.Line, r.row.Offset = p.Line, p.Offset
 	}
 	if bad := r.ids(); bad != nil {
 		return bad

@@ -47,12 +47,8 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	// true and yes are a mark; a number is a time, never a 1 that means yes.
 	t.AddExact("timeout", field.Use{Role: field.Timeout, Unit: moment.Seconds})
 	rules.AddConditions(t)
-	if c.By != "" {
-		t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven})
-	}
-	if c.WeightKey != "" {
-		t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
-	}
+	t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven})
+	t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
 	return t
 }
 

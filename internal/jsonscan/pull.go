@@ -33,6 +33,14 @@ func (s *Scanner) Members(each func(name []byte) error) error {
 	})
 }
 
+// EachMember is Members for which any other value is an empty object.
+func (s *Scanner) EachMember(each func(name []byte) error) error {
+	if s.Peek() != '{' {
+		return s.Skip()
+	}
+	return s.Members(each)
+}
+
 // List calls each at every item of the object or array that starts here.
 func (s *Scanner) List(closing byte, otherwise string, each func() error) error {
 	if s.Depth++; s.Depth > MaxDepth {
@@ -90,12 +98,7 @@ func (s *Scanner) Elements(each func() error) error {
 // EachObject calls each with the members of every object in the array that
 // starts here.
 func (s *Scanner) EachObject(each func(name []byte) error) error {
-	return s.Elements(func() error {
-		if s.Peek() != '{' {
-			return s.Skip()
-		}
-		return s.Members(each)
-	})
+	return s.Elements(func() error { return s.EachMember(each) })
 }
 
 // Block passes an object or array by its brackets alone and returns its bytes:

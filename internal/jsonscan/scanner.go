@@ -72,40 +72,34 @@ func (s *Scanner) Any() (Kind, []byte, error) {
 		return False, FalseText, s.literal("false")
 	case c == 'n':
 		return Null, nil, s.literal("null")
+	case c == '{' || c == '[':
+		err := s.Skip()
+		return Composite, s.B[from:s.I], err
 	}
-	err := s.Skip()
-	return Composite, s.B[from:s.I], err
+	return Composite, nil, s.Fault("expected a value")
 }
 
 var TrueText, FalseText = []byte("true"), []byte("false")
 
 // Skip reads any value.
 func (s *Scanner) Skip() error {
-	switch c := s.Peek(); {
-	case c == '"':
+	switch s.Peek() {
+	case '"':
 		_, err := s.quoted()
 		return err
-	case c == '{':
+	case '{':
 		return s.Members(func([]byte) error { return s.Skip() })
-	case c == '[':
+	case '[':
 		return s.Elements(s.Skip)
-	case c == '-' || c-'0' <= 9:
-		return s.number()
-	case c == 't':
-		return s.literal("true")
-	case c == 'f':
-		return s.literal("false")
-	case c == 'n':
-		return s.literal("null")
 	}
-	return s.Fault("expected a value")
+	_, _, err := s.Any()
+	return err
 }
 
 func (s *Scanner) literal(word string) error {
-	if len(s.B)-s.I < len(word) || string(s.B[s.I:s.I+len(word)]) != word {
+	if !s.Pass(word) {
 		return s.Fault("expected a value")
 	}
-	s.I += len(word)
 	return nil
 }
 
@@ -208,7 +202,7 @@ func (s *Scanner) quoted() (escaped bool, err error) {
 // a time: strings are mostly short, and there are many.
 func UnescapedRun(b []byte) (n int) {
 	for ; n+8 <= len(b); n += 8 {
-		if found := EndsUnescaped(binary.LittleEndian.Uint64(b[n:])); found != 0 {
+		if found := endsUnescaped(binary.LittleEndian.Uint64(b[n:])); found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -218,17 +212,17 @@ func UnescapedRun(b []byte) (n int) {
 	return n
 }
 
-// EndsUnescaped sets the top bit of those of eight bytes that end an unescaped run. x-1
+// endsUnescaped sets the top bit of those of eight bytes that end an unescaped run. x-1
 // borrows from the top bit of exactly those bytes that are 0, and of bytes above
 // such a one, so the lowest hit is always a true one. A quote, 0x22, with its
 // second bit turned over is 0x20, and control characters stay below that: one
 // comparison finds both.
-func EndsUnescaped(word uint64) uint64 {
+func endsUnescaped(word uint64) uint64 {
 	slashes := word ^ (LowBits * '\\')
 	return QuoteOrControl(word) | (slashes-LowBits)&^slashes&HighBits
 }
 
-// QuoteOrControl sets the top bit of quotes and control characters, as notPlain.
+// QuoteOrControl sets the top bit of quotes and control characters, as endsUnescaped does.
 func QuoteOrControl(word uint64) uint64 {
 	turned := word ^ LowBits*2
 	return (turned - LowBits*0x21) &^ turned & HighBits

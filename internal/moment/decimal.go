@@ -189,8 +189,8 @@ const maxPower = len(Pow10) - 1
 
 var Pow10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
-// Eight returns the eight bytes at the start of b, the first one lowest.
-func Eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+// eight returns the eight bytes at the start of b, the first one lowest.
+func eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // Digits is the value of up to 19 digits.
 func Digits(b []byte) (v uint64, ok bool) {
@@ -198,7 +198,7 @@ func Digits(b []byte) (v uint64, ok bool) {
 		return 0, false
 	}
 	for ; len(b) >= 8; b = b[8:] {
-		part, ok := eightDigits(Eight(b))
+		part, ok := eightDigits(eight(b))
 		if !ok {
 			return 0, false
 		}

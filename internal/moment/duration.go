@@ -3,6 +3,7 @@ package moment
 import (
 	"bytes"
 	"math"
+	"slices"
 )
 
 // Unit is the unit of a bare number of time, as a power of ten over a
@@ -22,31 +23,23 @@ const (
 // else.
 func ParseUnit(s string) (u Unit, ok bool) {
 	switch s {
-	case "ns":
-		return Nanoseconds, true
-	case "us", "µs", "μs":
+	case "":
+		return NoUnitGiven, false
+	case "µs", "μs":
 		return Microseconds, true
-	case "ms":
-		return Milliseconds, true
-	case "s":
-		return Seconds, true
 	}
-	return NoUnitGiven, false
+	i := slices.Index(unitNames[:], s)
+	return Unit(i), i >= 0
 }
+
+var unitNames = [...]string{Nanoseconds: "ns", Microseconds: "us", Milliseconds: "ms", Seconds: "s"}
 
 // String gives the unit's name, empty for NoUnitGiven.
 func (u Unit) String() string {
-	switch u {
-	case Nanoseconds:
-		return "ns"
-	case Microseconds:
-		return "us"
-	case Milliseconds:
-		return "ms"
-	case Seconds:
-		return "s"
+	if u == NoUnitGiven {
+		return ""
 	}
-	return ""
+	return unitNames[u]
 }
 
 // Length is a duration that was read: exact nanoseconds where nothing finer was
@@ -60,7 +53,7 @@ type Length struct {
 
 // ParseDuration reads a duration: a number in the given unit, or text with its
 // own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
-// errNoUnit: it is never guessed from its size.
+// ErrNoUnit: it is never guessed from its size.
 func ParseDuration(b []byte, unit Unit) (Length, error) {
 	if s, ok := fastNumber(b, unit); ok {
 		return s, nil
@@ -134,17 +127,13 @@ func parseOddDuration(b []byte) (Length, error) {
 		return parseUnits(b[2:])
 	}
 	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
-		return negated(parseOddDuration(b[1:]))
+		s, err := parseOddDuration(b[1:])
+		if err == nil && s.NS > 0 {
+			return Length{}, ErrNegative
+		}
+		return s, err
 	}
 	return Length{}, ErrNotNumber
-}
-
-// negated is a duration with a minus before it: no duration, but for 0.
-func negated(s Length, err error) (Length, error) {
-	if err == nil && s.NS > 0 {
-		return Length{}, ErrNegative
-	}
-	return s, err
 }
 
 // parseUnits adds up numbers with units, such as "1m30.5s", "295 µs" or the

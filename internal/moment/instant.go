@@ -18,7 +18,7 @@ type Instant struct {
 
 // ParseInstant reads RFC 3339 text, or a number in the given unit. An epoch
 // number without a unit is told from its size, which for any date from 2001 to
-// 2286 is unambiguous; anything smaller is errNoUnit.
+// 2286 is unambiguous; anything smaller is ErrNoUnit.
 func ParseInstant(b []byte, unit Unit) (Instant, error) {
 	b = bytes.TrimSpace(b)
 	if d, err := ParseDecimal(b); err == nil {
@@ -46,22 +46,14 @@ func epoch(d Decimal, unit Unit) (Instant, error) {
 // milliseconds and so on: 10, 13, 16 or 19 digits.
 func epochUnit(d Decimal) Unit {
 	whole, _, err := d.Nanoseconds(0)
-	switch {
-	case err != nil || whole < 1e9:
-		return NoUnitGiven
-	case whole < 1e10:
-		return Seconds
-	case whole >= 1e12 && whole < 1e13:
-		return Milliseconds
-	case whole >= 1e15 && whole < 1e16:
-		return Microseconds
-	case whole >= 1e18:
-		return Nanoseconds
+	digits := 0
+	for ; err == nil && whole > 0; whole /= 10 {
+		digits++
 	}
-	return NoUnitGiven
+	return modernUnit(digits)
 }
 
-// FastEpoch is parseMoment for a number of 10 to 19 digits without a sign, with
+// FastEpoch is ParseInstant for a number of 10 to 19 digits without a sign, with
 // decimals where it is of seconds; ok is false for any other, and for one whose unit
 // is not known.
 func FastEpoch(b []byte, unit Unit) (ns int64, ok bool) {
@@ -81,7 +73,7 @@ func epochDigits(b []byte) (n int64, digits int) {
 	if len(b) < 10 || b[0] == '0' {
 		return 0, 0
 	}
-	v, ok := eightDigits(Eight(b))
+	v, ok := eightDigits(eight(b))
 	if !ok {
 		return 0, 0
 	}
@@ -99,17 +91,10 @@ func epochDigits(b []byte) (n int64, digits int) {
 
 // modernUnit is epochUnit of a number of so many digits.
 func modernUnit(digits int) Unit {
-	switch digits {
-	case 10:
-		return Seconds
-	case 13:
-		return Milliseconds
-	case 16:
-		return Microseconds
-	case 19:
-		return Nanoseconds
+	if digits < 10 || digits > 19 || digits%3 != 1 {
+		return NoUnitGiven
 	}
-	return NoUnitGiven
+	return Seconds - Unit(digits-10)
 }
 
 // clock is a text that is read as a date and a time of day from its front.
@@ -208,7 +193,7 @@ type Day struct {
 
 const dayNS = 24 * int64(time.Hour)
 
-// Remember takes the date from a time that parseMoment read.
+// Remember takes the date from a time that ParseInstant read.
 func (d *Day) Remember(b []byte, ns int64) {
 	if len(b) >= len("2006-01-02T15:04:05Z") && b[4] == '-' && b[10] == 'T' && b[len(b)-1] == 'Z' {
 		sinceMidnight := (ns%dayNS + dayNS) % dayNS
@@ -222,12 +207,12 @@ func (d *Day) Instant(b []byte) (ns int64, ok bool) {
 	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' || b[len(b)-1] != 'Z' {
 		return 0, false
 	}
-	if (Eight(b) != d.minute[0] || Eight(b[8:]) != d.minute[1]) && !d.turn(b) {
+	if (eight(b) != d.minute[0] || eight(b[8:]) != d.minute[1]) && !d.turn(b) {
 		return 0, false
 	}
 	second := twoDigits(b[17:])
 	if len(b) == len("2006-01-02T15:04:05.123456789Z") && b[19] == '.' { // as most loggers write that write nanoseconds
-		v, digits := eightDigits(Eight(b[20:]))
+		v, digits := eightDigits(eight(b[20:]))
 		last := b[28] - '0'
 		return d.minuteNS + int64(second)*int64(time.Second) + int64(v)*10 + int64(last), digits && last <= 9 && second <= 59
 	}
@@ -241,7 +226,7 @@ func (d *Day) turn(b []byte) bool {
 	if string(b[:10]) != d.date || b[10] != 'T' || b[13] != ':' || hour > 23 || minute > 59 {
 		return false
 	}
-	d.minute = [2]uint64{Eight(b), Eight(b[8:])}
+	d.minute = [2]uint64{eight(b), eight(b[8:])}
 	d.minuteNS = d.ns + int64(hour*60+minute)*int64(time.Minute)
 	return true
 }
@@ -256,7 +241,7 @@ func decimals(b []byte) (ns int64, ok bool) {
 	}
 	rest, unit := b[1:], int64(time.Second)/10
 	if len(rest) >= 8 {
-		v, digits := eightDigits(Eight(rest))
+		v, digits := eightDigits(eight(rest))
 		if !digits {
 			return 0, false
 		}

@@ -1,0 +1,225 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/tailscope/tailscope/internal/jsonscan"
+)
+
+// Place is a place in an input: a line, counted from 1, and a byte.
+type Place struct{ Line, Offset int64 }
+
+// Window is the part of a stream that is looked at, and cuts chunks off. What lies
+// before its place was dealt with. Reading on may move the buffer, so indexes are
+// counted from that place.
+type Window struct {
+	Place
+	File  *File
+	R     io.Reader
+	Size  int   // of a chunk, about
+	Err   error // of the stream, once it ended
+	Ended bool  // no chunk is left
+
+	seq  int // of the next chunk
+	room int // of the next buffer, at least
+	most int // that room grows to
+	step int // how much is read at once
+	buf  []byte
+	pos  int         // of the place in buf
+	free chan []byte // buffers of chunks that are done with
+	// shared: a chunk has part of buf.
+	shared bool
+}
+
+// readSize is how much is read at once: what is left of it after a chunk is
+// copied, and it is looked at while it is near.
+const readSize = 256 << 10
+
+// NewWindow returns a window on r for documents, whose elements may be of any size.
+func NewWindow(f *File, r io.Reader) Window {
+	w := newWindow(f, r)
+	w.step, w.room, w.most = cmp.Or(f.Sizes.Read, readSize), cmp.Or(f.Sizes.Window, 64<<10), cmp.Or(f.Sizes.Window, ChunkSize+2*readSize)
+	return w
+}
+
+// newWindow returns a window for chunks of the usual size.
+func newWindow(f *File, r io.Reader) Window {
+	size := cmp.Or(f.Sizes.Chunk, ChunkSize)
+	buffer := size + size/16
+	return Window{File: f, R: r, Size: size, Place: Place{Line: 1}, step: buffer, room: buffer, most: buffer, free: make(chan []byte, freeChunks)}
+}
+
+// Count returns how many chunks there were so far.
+func (w *Window) Count() int { return w.seq }
+
+// End notes that the stream is read.
+func (w *Window) End() {
+	w.Ended = true
+	if w.Err != nil && !errors.Is(w.Err, io.EOF) {
+		w.File.Fail(w.Err)
+	}
+}
+
+// More reads on; false at the end of the stream.
+func (w *Window) More() bool {
+	if w.Err != nil {
+		return false
+	}
+	if len(w.buf) == cap(w.buf) {
+		w.move()
+	}
+	n, err := w.R.Read(w.buf[len(w.buf):min(cap(w.buf), len(w.buf)+w.step)])
+	w.buf, w.Err = w.buf[:len(w.buf)+n], err
+	return n > 0 || err == nil
+}
+
+// move makes room: what is ahead goes to the start of another buffer.
+func (w *Window) move() {
+	old := w.buf
+	w.buf = append(w.buffer(), w.Ahead()...)
+	if !w.shared && cap(old) == w.most {
+		w.giveBack(old)
+	}
+	w.pos, w.shared = 0, false
+}
+
+// buffer returns an empty buffer with room for more than what is ahead: one that
+// comes back, if it has the full size.
+func (w *Window) buffer() []byte {
+	size := max(2*len(w.Ahead()), w.room)
+	w.room = min(2*w.room, w.most)
+	if size == w.most {
+		select {
+		case buf := <-w.free:
+			return buf
+		default:
+		}
+	}
+	return make([]byte, 0, size)
+}
+
+func (w *Window) giveBack(buf []byte) {
+	select {
+	case w.free <- buf[:0]:
+	default:
+	}
+}
+
+// Ahead is what was read from pos on.
+func (w *Window) Ahead() []byte { return w.buf[w.pos:] }
+
+// AtLeast reads until n bytes are there from pos on; false where the stream
+// ends before.
+func (w *Window) AtLeast(n int) bool {
+	for len(w.Ahead()) < n {
+		if !w.More() {
+			return false
+		}
+	}
+	return true
+}
+
+// Peek returns the byte at pos.
+func (w *Window) Peek() (byte, bool) {
+	if !w.AtLeast(1) {
+		return 0, false
+	}
+	return w.buf[w.pos], true
+}
+
+// Skip moves on by n bytes.
+func (w *Window) Skip(n int) {
+	w.Line += int64(bytes.Count(w.buf[w.pos:w.pos+n], Newline))
+	w.pos += n
+	w.Offset += int64(n)
+}
+
+// SkipAll moves to the end of what was read.
+func (w *Window) SkipAll() { w.Skip(len(w.Ahead())) }
+
+// Place is where the Window stands.
+
+// Space moves past white space and byte order marks.
+func (w *Window) Space() {
+	for {
+		c, ok := w.Peek()
+		switch {
+		case !ok:
+			return
+		case jsonscan.White(c):
+			w.Skip(1)
+		case c == ByteOrderMark[0] && w.AtLeast(len(ByteOrderMark)) && bytes.HasPrefix(w.Ahead(), ByteOrderMark):
+			w.Skip(len(ByteOrderMark))
+		default:
+			return
+		}
+	}
+}
+
+// Chunk cuts off the next n bytes.
+func (w *Window) Chunk(n int, note any) *Chunk {
+	c := w.ChunkAt(w.Place, note)
+	w.take(c, n)
+	return c
+}
+
+// ChunkAt returns the next chunk, which has no bytes yet.
+func (w *Window) ChunkAt(at Place, note any) *Chunk {
+	w.seq++
+	return &Chunk{File: w.File, Seq: w.seq - 1, Line: at.Line, Offset: at.Offset, Note: note}
+}
+
+// take moves on by n bytes and gives them to a chunk. Where that is most of the
+// buffer the chunk has all of it, to be used again; else they share it.
+func (w *Window) take(c *Chunk, n int) {
+	c.Data = w.buf[w.pos : w.pos+n : w.pos+n]
+	w.Skip(n)
+	if !w.shared && cap(w.buf) == w.most && len(w.Ahead()) < n {
+		c.Recycle(w.buf[:0], w.free)
+		w.buf, w.pos = append(w.buffer(), w.Ahead()...), 0
+		return
+	}
+	w.buf, w.pos, w.shared = w.Ahead(), 0, true
+}
+
+// Pass moves past the token that scan ends, without holding it; false where the stream
+// ends before.
+func (w *Window) Pass(scan func([]byte) (n int, done bool)) bool {
+	for {
+		n, done := scan(w.Ahead())
+		w.Skip(n)
+		if done || !w.More() {
+			return done
+		}
+	}
+}
+
+// Find returns where the token at from ends, counted from pos: scan is fed all
+// of it, piece by piece. ok is false where the stream ends before.
+func (w *Window) Find(from int, scan func([]byte) (n int, done bool)) (end int, ok bool) {
+	end = from
+	for {
+		n, done := scan(w.Ahead()[end:])
+		end += n
+		if done {
+			return end, true
+		}
+		if !w.More() {
+			return end, false
+		}
+	}
+}
+
+// Token moves past the token at pos and returns it.
+func (w *Window) Token(scan func([]byte) (n int, done bool)) (text []byte, ok bool) {
+	end, ok := w.Find(0, scan)
+	if !ok {
+		return nil, false
+	}
+	text = w.Ahead()[:end]
+	w.Skip(end)
+	return text, true
+}
