@@ -1,6 +1,6 @@
 // Package attribution says which hop owns the tail, and where failures sit.
 //
-//  1. Each worker has a Accumulator. AddTrace takes whole traces; AddBatch counts the lines
+//  1. Each worker has an Accumulator. AddTrace takes whole traces; AddBatch counts the lines
 //     of hop logs, and AddChain takes their chains.
 //  2. A trace's critical path gives every moment of its end-to-end time to one
 //     hop; only these times are kept, in about 4 + 4 h bytes for h hops.

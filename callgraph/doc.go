@@ -2,7 +2,7 @@
 // how many in a row and which side by side, and how long each works itself.
 //
 //  1. Each worker gives whole traces (AddTrace) and nested chains of hop logs (AddChain)
-//     to a Accumulator of its own.
+//     to an Accumulator of its own.
 //  2. Accumulator.Merge joins them; the order does not matter.
 //  3. Accumulator.Graph gives a Node for each caller, with its Calls.
 //

@@ -24,7 +24,7 @@ type room struct {
 	tally    []tally // by hop
 	called   []int32 // hops in tally
 	running  []int32
-	pairs    map[pair]struct{}
+	pairs    []pair
 }
 
 // tally counts the calls of one hop under one caller.
@@ -187,7 +187,8 @@ func (w *Accumulator) countCalls(n *node, as []attempt, i int32) {
 		n.edge(hop).call(r.tally[hop].inRow)
 		r.tally[hop] = tally{}
 	}
-	for p := range r.pairs {
+	slices.SortFunc(r.pairs, func(a, b pair) int { return slices.Compare(a[:], b[:]) })
+	for _, p := range slices.Compact(r.pairs) {
 		n.sideBySide(p, 1)
 	}
 }
@@ -197,11 +198,7 @@ func (r *room) begin(hops int) {
 	for len(r.tally) < hops {
 		r.tally = append(r.tally, tally{})
 	}
-	r.called, r.running = r.called[:0], r.running[:0]
-	if r.pairs == nil || len(r.pairs) > few { // to clear a large map takes long
-		r.pairs = map[pair]struct{}{}
-	}
-	clear(r.pairs)
+	r.called, r.running, r.pairs = r.called[:0], r.running[:0], r.pairs[:0]
 }
 
 // countOne enters a call after those that started before it. As many as fit into
@@ -233,7 +230,9 @@ func (a *Accumulator) noteRunning(as []attempt, i int32) {
 		}
 		kept = append(kept, k)
 		if as[k].Hop != as[i].Hop {
-			r.pairs[pairOf(as[k].Hop, as[i].Hop)] = struct{}{}
+			if p := pairOf(as[k].Hop, as[i].Hop); !slices.Contains(r.pairs[max(0, len(r.pairs)-few):], p) {
+				r.pairs = append(r.pairs, p)
+			}
 		}
 	}
 	if len(kept) < mostRunning {
