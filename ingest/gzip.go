@@ -41,13 +41,14 @@ func (m *members) Read(p []byte) (int, error) {
 
 // next moves on to the next member; io.EOF if there is none.
 func (m *members) next() error {
-	magic, _ := m.src.Peek(2)
+	magic, err := m.src.Peek(2)
 	switch {
+	case err != nil && err != io.EOF:
+		return err
 	case len(magic) == 0:
 		return io.EOF
 	case !bytes.Equal(magic, gzipMagic):
-		trailing(m.file, m.tail())
-		return io.EOF
+		return m.tail()
 	}
 	if err := m.z.Reset(m.src); err != nil {
 		return err
@@ -56,11 +57,16 @@ func (m *members) next() error {
 	return nil
 }
 
-// tail names the bytes after the last member.
-func (m *members) tail() string {
-	head, _ := m.src.Peek(512)
-	if len(bytes.Trim(head, "\x00")) == 0 {
-		return "zero padding"
+// tail names the bytes after the last member, and ends the stream there.
+func (m *members) tail() error {
+	head, err := m.src.Peek(512)
+	if err != nil && err != io.EOF {
+		return err
 	}
-	return "bytes that are no gzip member"
+	what := "bytes that are no gzip member"
+	if len(bytes.Trim(head, "\x00")) == 0 {
+		what = "zero padding"
+	}
+	trailing(m.file, what)
+	return io.EOF
 }

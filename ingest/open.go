@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/hoplog"
@@ -61,20 +60,25 @@ func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
 		f.OnClose(file.Close)
 		in = file
 	}
-	return bufio.NewReaderSize(&counter{in, &f.Read, read}, format.HeadSize), nil
+	return bufio.NewReaderSize(&counter{r: in, file: &f.Read, total: read}, format.HeadSize), nil
 }
 
-// counter counts bytes for the file's summary and for the progress bar.
+// counter counts bytes for the file's summary and for the progress bar. After an
+// error it reads no more: who looks ahead may leave one to the next who reads.
 type counter struct {
 	r           io.Reader
 	file, total *atomic.Int64
+	err         error
 }
 
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
+func (c *counter) Read(p []byte) (n int, err error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, c.err = c.r.Read(p)
 	c.file.Add(int64(n))
 	c.total.Add(int64(n))
-	return n, err
+	return n, c.err
 }
 
 // prepare undoes the compression and looks at the head of what comes out.
@@ -136,12 +140,14 @@ func (f opener) empty(head []byte) {
 }
 
 func (f opener) decompress(raw *bufio.Reader) (io.Reader, error) {
-	magic, _ := raw.Peek(4)
+	magic, err := raw.Peek(4)
 	switch {
+	case err != nil && err != io.EOF:
+		return nil, err
 	case bytes.HasPrefix(magic, gzipMagic):
 		f.Compression = "gzip"
 		return newMembers(raw, f.File)
-	case bytes.Equal(magic, zstdMagic) || len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], skippableMagic):
+	case bytes.Equal(magic, zstdMagic) || isSkippable(magic):
 		f.Compression = "zstd"
 		return f.zstd(raw)
 	}
@@ -149,40 +155,7 @@ func (f opener) decompress(raw *bufio.Reader) (io.Reader, error) {
 	return raw, nil
 }
 
-var (
-	gzipMagic      = []byte{0x1f, 0x8b}
-	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	skippableMagic = []byte{0x2a, 0x4d, 0x18} // after 0x50 to 0x5f
-)
-
-// maxWindow is the largest zstd window that is granted, as in the zstd command
-// (--long=27): what a hostile file asks for is not allocated.
-const maxWindow = 128 << 20
-
-func (f opener) zstd(raw *bufio.Reader) (io.Reader, error) {
-	z, err := zstd.NewReader(raw, zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, err
-	}
-	f.OnClose(func() error { z.Close(); return nil })
-	return &zstdFrames{z, f.File}, nil
-}
-
-// zstdFrames turns garbage after the last whole frame into a warning. The first
-// frame's magic was seen, so a wrong magic can only come after a frame.
-type zstdFrames struct {
-	z    *zstd.Decoder
-	file *format.File
-}
-
-func (z *zstdFrames) Read(p []byte) (int, error) {
-	n, err := z.z.Read(p)
-	if errors.Is(err, zstd.ErrMagicMismatch) {
-		trailing(z.file, "bytes that are no zstd frame")
-		err = io.EOF
-	}
-	return n, err
-}
+var gzipMagic = []byte{0x1f, 0x8b}
 
 func trailing(f *format.File, what string) {
 	f.Warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")

@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tailscope/tailscope/ingest/format"
+)
+
+var (
+	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	skippableMagic = []byte{0x2a, 0x4d, 0x18} // after 0x50 to 0x5f
+)
+
+func isSkippable(magic []byte) bool {
+	return len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], skippableMagic)
+}
+
+// maxWindow is the largest zstd window that is granted, as in the zstd command
+// (--long=27): what a hostile file asks for is not allocated.
+const maxWindow = 128 << 20
+
+func (f opener) zstd(raw *bufio.Reader) (io.Reader, error) {
+	w := &frameWalker{r: raw, want: 4}
+	z, err := zstd.NewReader(w, zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	f.OnClose(func() error { z.Close(); return nil })
+	return &zstdFrames{z, w, f.File}, nil
+}
+
+// zstdFrames turns garbage after the last whole frame into a warning. The first
+// frame's magic was seen, so a wrong magic can only come after a frame.
+type zstdFrames struct {
+	z      *zstd.Decoder
+	walker *frameWalker
+	file   *format.File
+}
+
+func (z *zstdFrames) Read(p []byte) (int, error) {
+	n, err := z.z.Read(p)
+	if errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, io.ErrUnexpectedEOF) && z.walker.endsAfterFrame() {
+		trailing(z.file, "bytes that are no zstd frame")
+		err = io.EOF
+	}
+	return n, err
+}
+
+// frameWalker passes a zstd stream on and follows its frames (RFC 8878, section 3.1):
+// the decoder does not tell a frame that breaks off from a few bytes after a whole
+// one.
+type frameWalker struct {
+	r      io.Reader
+	frames int
+	part   framePart
+	have   []byte // of a part that is looked at
+	want   int    // its length
+	skip   uint64 // bytes to pass over first
+	sum    bool   // the frame ends in a checksum
+	lost   bool   // this is no frame
+}
+
+// framePart is a part of a frame that says how long others are.
+type framePart uint8
+
+const (
+	frameMagic framePart = iota
+	skippedLength
+	frameHead
+	blockHead
+	frameEnd
+)
+
+func (w *frameWalker) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.walk(p[:n])
+	return n, err
+}
+
+// endsAfterFrame reports whether what came last is a whole frame and fewer bytes than
+// a magic has. It may be asked once the stream has ended.
+func (w *frameWalker) endsAfterFrame() bool {
+	return !w.lost && w.frames > 0 && w.part == frameMagic && w.skip == 0
+}
+
+func (w *frameWalker) walk(b []byte) {
+	for !w.lost {
+		passed := min(w.skip, uint64(len(b)))
+		w.skip, b = w.skip-passed, b[passed:]
+		n := min(len(b), w.want-len(w.have))
+		w.have, b = append(w.have, b[:n]...), b[n:]
+		if w.skip > 0 || len(w.have) < w.want {
+			return
+		}
+		part := w.have
+		w.have = w.have[:0]
+		w.next(part)
+	}
+}
+
+// next looks at a part and says which one comes then, and how far away.
+func (w *frameWalker) next(b []byte) {
+	switch w.part {
+	case frameMagic:
+		w.lost = !isSkippable(b) && !bytes.Equal(b, zstdMagic)
+		w.expect(frameHead, 1, 0)
+		if isSkippable(b) {
+			w.expect(skippedLength, 4, 0)
+		}
+	case skippedLength:
+		w.end(uint64(binary.LittleEndian.Uint32(b)))
+	case frameHead:
+		w.sum = b[0]&4 != 0
+		w.expect(blockHead, 3, headRest(b[0]))
+	case blockHead:
+		w.block(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16)
+	case frameEnd:
+		w.end(0)
+	}
+}
+
+func (w *frameWalker) expect(p framePart, length int, skip uint64) {
+	w.part, w.want, w.skip = p, length, skip
+}
+
+// headRest is how many bytes the rest of a frame's head has: window, dictionary,
+// content size.
+func headRest(descriptor byte) uint64 {
+	single := uint64(descriptor >> 5 & 1)
+	size := [...]uint64{single, 2, 4, 8}[descriptor>>6]
+	return 1 - single + [...]uint64{0, 1, 2, 4}[descriptor&3] + size
+}
+
+// block passes over a block: of a repeated byte there is one.
+func (w *frameWalker) block(head uint32) {
+	size := uint64(head >> 3)
+	if head>>1&3 == 1 {
+		size = 1
+	}
+	switch {
+	case head&1 == 0:
+		w.expect(blockHead, 3, size)
+	case w.sum:
+		w.expect(frameEnd, 4, size)
+	default:
+		w.end(size)
+	}
+}
+
+// end is that of a frame, after some more bytes.
+func (w *frameWalker) end(skip uint64) {
+	w.frames++
+	w.expect(frameMagic, 4, skip)
+}
