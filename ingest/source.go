@@ -20,14 +20,17 @@ type Source struct {
 	Named bool      // named by the user or matched by a glob, not found in a folder
 	Stdin io.Reader // set for "-"
 
-	real string // path without symbolic links, by which a file is known again
+	info fs.FileInfo // by which a file is known again; nil for a stream that is none
 }
+
+// Is reports whether the source is that file, by whatever name.
+func (s *Source) Is(info fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, info) }
 
 // Resolve turns the arguments of a run into sources, sorted by path: files as
 // they are, globs (with ** for any depth), folders with all files in them, and
 // "-" for stdin. Neither folders nor wildcards find hidden files. A file is read
-// once, however often it is named and through whatever link. A path that is not
-// there is an error.
+// once, however often it is named and through whatever link, hard ones and
+// /dev/stdin among them. A path that is not there is an error.
 func Resolve(args []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, arg := range args {
@@ -43,7 +46,7 @@ func Resolve(args []string, stdin io.Reader) ([]Source, error) {
 
 func resolve(arg string, stdin io.Reader) ([]Source, error) {
 	if arg == "-" {
-		return []Source{{Path: "-", Named: true, Stdin: stdin}}, nil
+		return []Source{newStdin(stdin)}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -110,12 +113,13 @@ func stat(paths []string, named bool) ([]Source, error) {
 }
 
 func newSource(path string, info fs.FileInfo, named bool) Source {
-	s := Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, real: path}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		s.real = real
-	}
-	if abs, err := filepath.Abs(s.real); err == nil {
-		s.real = abs
+	return Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, info: info}
+}
+
+func newStdin(stdin io.Reader) Source {
+	s := Source{Path: "-", Named: true, Stdin: stdin}
+	if f, ok := stdin.(*os.File); ok {
+		s.info, _ = f.Stat() // a closed one fails when it is read
 	}
 	return s
 }
@@ -123,13 +127,17 @@ func newSource(path string, info fs.FileInfo, named bool) Source {
 // unique drops sources that came twice; what the user named stays named.
 func unique(sorted []Source) []Source {
 	var out []Source
-	seen := map[string]int{}
+	seen := map[any]int{}
 	for _, s := range sorted {
-		if i, ok := seen[s.real]; ok {
+		key := any(s.Path)
+		if s.info != nil {
+			key = identity(s)
+		}
+		if i, again := seen[key]; again {
 			out[i].Named = out[i].Named || s.Named
 			continue
 		}
-		seen[s.real] = len(out)
+		seen[key] = len(out)
 		out = append(out, s)
 	}
 	return out

@@ -138,3 +138,28 @@ func TestFileIsOpenedAndCounted(t *testing.T) {
 		t.Errorf("a folder is read: %+v", d)
 	}
 }
+
+func TestFileIsReadOnceThroughHardLinksAndStdin(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log")
+	if err := os.WriteFile(path, []byte(rowA), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, link); err != nil {
+		t.Skip(err)
+	}
+	stdin, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	for _, args := range [][]string{{path, link}, {dir}, {filepath.Join(dir, "*.log")}, {"-", link}, {path, "-", link}} {
+		sources, err := Resolve(args, stdin)
+		if err != nil || len(sources) != 1 {
+			t.Errorf("%v: %d sources, %v", args, len(sources), err)
+		}
+	}
+	if sources, err := Resolve([]string{"-", path}, strings.NewReader(rowA)); err != nil || len(sources) != 2 {
+		t.Errorf("a stream that is no file: %d sources, %v", len(sources), err)
+	}
+}

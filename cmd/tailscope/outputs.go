@@ -86,7 +86,10 @@ func (p *plan) checkOutputs() error {
 	}
 	for _, src := range p.sources {
 		for _, out := range [...]string{p.output, p.rejects} {
-			if out != "" && src.Stdin == nil && p.stream(out) == nil && sameFile(out, src.Path) {
+			if out == "" || p.stream(out) != nil {
+				continue
+			}
+			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && src.Is(info) {
 				return fmt.Errorf("%s is an input: it would be replaced", out)
 			}
 		}

@@ -31,6 +31,7 @@ func (p *plan) run(ctx context.Context) error {
 		return err
 	}
 	defer read.close()
+	defer read.rejects.discard()
 	if err := read.ledgerAgrees(); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	p.sayInput(r.input, read)
 	if r.input.Accepted == 0 {
-		return nothingAccepted(r.input)
+		return errors.Join(nothingAccepted(r.input), read.rejects.commit())
 	}
 	page := r.report()
 	if err := p.write(out, page, p.textOptions()); err != nil {
@@ -48,6 +49,9 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	p.sayLeftOut(page)
 	if err := out.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	if err := read.rejects.commit(); err != nil {
 		return err
 	}
 	if err := p.findings(r); err != nil {
@@ -64,6 +68,7 @@ type merged struct {
 	traces  assembly.Counts
 	notes   []note.Warning // inputs that were skipped
 	damages []error        // inputs that broke off
+	rejects *rejectWriter  // committed after the report
 }
 
 // pipeline is one run under way: a reader cuts the sources into chunks, workers
@@ -251,20 +256,20 @@ func (l *pipeline) visit() error {
 	})
 }
 
-// collect enters events until the pipeline has run dry, and merges the sets.
-func (l *pipeline) collect() (*merged, error) {
-	f := &merged{ledger: ingest.NewLedger()}
-	rejects, err := l.plan.newRejectWriter()
-	if err != nil {
+// collect enters events until the pipeline has run dry, and merges what the workers
+// have.
+func (l *pipeline) collect() (f *merged, err error) {
+	f = &merged{ledger: ingest.NewLedger()}
+	if f.rejects, err = l.plan.newRejectWriter(); err != nil {
 		return nil, err
 	}
-	defer rejects.discard()
 	bar := newBar(l.plan, l.bytes)
 	defer bar.stop()
-	if err := l.drain(f, rejects); err != nil {
-		return nil, err
+	if err = l.drain(f); err == nil {
+		err = l.visit()
 	}
-	if err := l.visit(); err != nil {
+	if err != nil {
+		f.rejects.discard()
 		return nil, err
 	}
 	f.traces = l.traces.Counts()
@@ -272,10 +277,10 @@ func (l *pipeline) collect() (*merged, error) {
 	for _, one := range l.workers[1:] {
 		f.merge(one)
 	}
-	return f, rejects.commit()
+	return f, nil
 }
 
-func (l *pipeline) drain(f *merged, rejects *rejectWriter) error {
+func (l *pipeline) drain(f *merged) error {
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -284,14 +289,14 @@ func (l *pipeline) drain(f *merged, rejects *rejectWriter) error {
 			if !more {
 				return context.Cause(l.ctx)
 			}
-			if err := f.enter(e, rejects); err != nil {
+			if err := f.enter(e); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (f *merged) enter(e event, rejects *rejectWriter) error {
+func (f *merged) enter(e event) error {
 	switch {
 	case e.err != nil:
 		return e.err
@@ -300,18 +305,18 @@ func (f *merged) enter(e event, rejects *rejectWriter) error {
 	case e.opened != nil:
 		f.ledger.Open(e.opened)
 		f.paths = append(f.paths, e.opened.Path)
-		rejects.opened(e.opened)
+		f.rejects.opened(e.opened)
 	case e.done != nil:
 		f.ledger.Done(e.done)
 		if err := e.done.Damage(); err != nil {
 			f.damages = append(f.damages, err)
 		}
-		return rejects.done(e.done)
+		return f.rejects.done(e.done)
 	default:
 		if err := f.ledger.Add(e.tally); err != nil {
 			return err
 		}
-		return rejects.add(e.tally)
+		return f.rejects.add(e.tally)
 	}
 	return nil
 }
