@@ -60,7 +60,7 @@ func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
 		f.OnClose(file.Close)
 		in = file
 	}
-	return bufio.NewReaderSize(&counter{r: in, file: &f.Read, total: read}, format.HeadSize), nil
+	return f.NewReader(&counter{r: in, file: &f.Read, total: read}), nil
 }
 
 // counter counts bytes for the file's summary and for the progress bar. After an

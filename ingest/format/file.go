@@ -32,6 +32,7 @@ type File struct {
 	damage   error
 	warnings []note.Warning
 	answered bool // errors in an answer were noted
+	closed   int  // chunks there were, once it is closed
 }
 
 // Sizes of what is read and held, in bytes; 0 for the defaults.
@@ -53,7 +54,7 @@ const (
 // SetContent makes r, which has no compression, what the file holds.
 func (f *File) SetContent(r io.Reader) {
 	f.content = &sticky{r: r}
-	f.Head = bufio.NewReaderSize(f.content, HeadSize)
+	f.Head = f.NewReader(f.content)
 }
 
 // Rest reads what is in the file: what Head holds already, then straight from
@@ -148,20 +149,22 @@ func (f *File) Next() (*Chunk, error) {
 	return f.chunks.Next()
 }
 
-// Close gives the file back.
+// Close gives the file back, and all that reading it took: who accounts for it keeps
+// it to the end of the run.
 func (f *File) Close() error {
 	var err error
 	for i := len(f.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, f.closers[i]())
 	}
-	f.closers = nil
+	f.closed = f.Chunks()
+	f.closers, f.chunks, f.content, f.Head = nil, nil, nil, nil
 	return err
 }
 
 // Chunks returns how many chunks Next gave; all of them once it said io.EOF.
 func (f *File) Chunks() int {
 	if f.chunks == nil {
-		return 0
+		return f.closed
 	}
 	return f.chunks.Count()
 }

@@ -28,8 +28,7 @@ type Window struct {
 	most int // that room grows to
 	step int // how much is read at once
 	buf  []byte
-	pos  int         // of the place in buf
-	free chan []byte // buffers of chunks that are done with
+	pos  int // of the place in buf
 	// shared: a chunk has part of buf.
 	shared bool
 }
@@ -49,7 +48,7 @@ func NewWindow(f *File, r io.Reader) Window {
 func newWindow(f *File, r io.Reader) Window {
 	size := cmp.Or(f.Sizes.Chunk, ChunkSize)
 	buffer := size + size/16
-	return Window{File: f, R: r, Size: size, Place: Place{Line: 1}, step: buffer, room: buffer, most: buffer, free: make(chan []byte, freeChunks)}
+	return Window{File: f, R: r, Size: size, Place: Place{Line: 1}, step: buffer, room: buffer, most: buffer}
 }
 
 // Count returns how many chunks there were so far.
@@ -93,7 +92,7 @@ func (w *Window) buffer() []byte {
 	w.room = min(2*w.room, w.most)
 	if size == w.most {
 		select {
-		case buf := <-w.free:
+		case buf := <-freeBuffers(w.most):
 			return buf
 		default:
 		}
@@ -103,7 +102,7 @@ func (w *Window) buffer() []byte {
 
 func (w *Window) giveBack(buf []byte) {
 	select {
-	case w.free <- buf[:0]:
+	case freeBuffers(w.most) <- buf[:0]:
 	default:
 	}
 }
@@ -139,8 +138,6 @@ func (w *Window) Skip(n int) {
 
 // SkipAll moves to the end of what was read.
 func (w *Window) SkipAll() { w.Skip(len(w.Ahead())) }
-
-// Place is where the Window stands.
 
 // Space moves past white space and byte order marks.
 func (w *Window) Space() {
@@ -178,7 +175,11 @@ func (w *Window) take(c *Chunk, n int) {
 	c.Data = w.buf[w.pos : w.pos+n : w.pos+n]
 	w.Skip(n)
 	if !w.shared && cap(w.buf) == w.most && len(w.Ahead()) < n {
-		c.Recycle(w.buf[:0], w.free)
+		c.Recycle(w.buf[:0], freeBuffers(w.most))
+		if len(w.Ahead()) == 0 {
+			w.buf, w.pos = nil, 0
+			return
+		}
 		w.buf, w.pos = append(w.buffer(), w.Ahead()...), 0
 		return
 	}
