@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -101,8 +102,8 @@ func stat(paths []string, named bool) ([]Source, error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // a link to nowhere, or a log that was just rotated away
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+			continue // a link to nowhere or to itself, or a log that was just rotated away
 		case err != nil:
 			return nil, err
 		case info.Mode().IsRegular():

@@ -163,3 +163,18 @@ func TestFileIsReadOnceThroughHardLinksAndStdin(t *testing.T) {
 		t.Errorf("a stream that is no file: %d sources, %v", len(sources), err)
 	}
 }
+
+func TestLinkToItselfDoesNotEndAFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(dir, "loop"), filepath.Join(dir, "loop")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.log"), []byte(rowA), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range []string{dir, filepath.Join(dir, "*")} {
+		if sources, err := Resolve([]string{arg}, nil); err != nil || len(sources) != 1 {
+			t.Errorf("%s: %d sources, %v", arg, len(sources), err)
+		}
+	}
+}

@@ -171,16 +171,17 @@ func TestJSONNames(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":              "plain",
-		"\x1b[0m":            `\x1b[0m`,
-		"a\tb\r\n":           `a\tb\r\n`,
-		"\x00\x7f":           `\x00\x7f`,
-		"\u0085\u009b":       `\x85\x9b`,
-		"\u202a\u202e":       `\u202a\u202e`,
-		"\u2066\u2069":       `\u2066\u2069`,
-		"\U000e0041":         `\U000e0041`,
-		"\xff\xfe ok":        "\ufffd ok",
-		"👩\u200d👩 क्\u200dष": "👩\u200d👩 क्\u200dष",
+		"plain":               "plain",
+		"\x1b[0m":             `\x1b[0m`,
+		"a\tb\r\n":            `a\tb\r\n`,
+		"\x00\x7f":            `\x00\x7f`,
+		"\u0085\u009b":        `\x85\x9b`,
+		"\u202a\u202e":        `\u202a\u202e`,
+		"a\u034f\u2800\u3164": `a\u034f\u2800\u3164`,
+		"\u2066\u2069":        `\u2066\u2069`,
+		"\U000e0041":          `\U000e0041`,
+		"\xff\xfe ok":         "\ufffd ok",
+		"👩\u200d👩 क्\u200dष":  "👩\u200d👩 क्\u200dष",
 	} {
 		if got := report.Visible(in); got != want {
 			t.Errorf("Visible(%q) = %q, want %q", in, got, want)

@@ -36,13 +36,16 @@ func Visible(s string) string {
 }
 
 // hidden reports whether r is not a mark on the page. Format characters
-// include the bidirectional overrides, zero-width spaces and tag characters.
+// include the bidirectional overrides, zero-width spaces and tag characters; fillers
+// and the blank of Braille are letters and symbols that show nothing.
 func hidden(r rune) bool {
 	if r == zeroWidthJoiner || r == zeroWidthNonJoiner {
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
 }
+
+const brailleBlank = '\u2800'
 
 func escaped(r rune) string {
 	switch {
