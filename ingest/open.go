@@ -119,6 +119,10 @@ func (f opener) recogniseTruncated(head []byte, broken error) error {
 // recognise finds the format and starts the cutting into chunks.
 func (f opener) recognise(head []byte) error {
 	as, err := detect(f.Path, head, f.config.Format, f.config.Fields)
+	if refused := foreignText(head); refused != nil && (err != nil || as.Lines) {
+		refused.Path = f.Path
+		return refused
+	}
 	if err != nil {
 		return err
 	}

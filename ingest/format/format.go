@@ -20,8 +20,9 @@ type Format struct {
 	// returns what cuts the rest into chunks.
 	Open       func(f *File, fields *Settings) (Chunker, error)
 	NewDecoder func(*Settings, spans.Columns) Decoder
-	// Binary tells that there are no lines, and that no byte is white space.
-	Binary bool
+	// Lines tells that records end at newlines; Binary, that there are none and that no
+	// byte is white space.
+	Lines, Binary bool
 }
 
 // Chunker cuts a file into chunks of whole records.

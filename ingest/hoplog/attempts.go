@@ -353,6 +353,7 @@ var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ','), delimitedFor
 // NDJSON is one JSON object a line.
 var NDJSON = &format.Format{
 	Name:  "ndjson",
+	Lines: true,
 	Sniff: sniffNDJSON,
 	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
 		return format.NewSplitter(f, format.LastNewline), nil
@@ -363,6 +364,7 @@ var NDJSON = &format.Format{
 func delimitedFormat(name string, comma byte) *format.Format {
 	return &format.Format{
 		Name:  name,
+		Lines: true,
 		Sniff: sniffDelimited(comma),
 		Open: func(f *format.File, s *format.Settings) (format.Chunker, error) {
 			return takeHeader(f, newCutter(comma, f.MaxLine), s)
