@@ -9,7 +9,7 @@ import (
 
 // rescues is room for what was tried again in one trace.
 type rescues struct {
-	by      []int32         // the attempt that retries each, -1 for none
+	by      []int32         // an attempt that retries each, -1 for none
 	lost    []bool          // its caller cancelled it, as another attempt had answered
 	latest  map[int32]int32 // of one parent's children: the last retry, by the hop's index
 	answers []answer
@@ -95,11 +95,22 @@ func (r *rescues) answeredDuring(s *spans.Span) bool {
 // again reports whether an attempt is not the one that decides its call.
 func (r *rescues) again(i int32) bool { return r.by[i] >= 0 || r.lost[i] }
 
+// last returns the last attempt of a call, of which i is one. Those on the way then
+// lead to it at once: a caller may poll for hours.
+func (r *rescues) last(i int32) int32 {
+	last := i
+	for r.by[last] >= 0 {
+		last = r.by[last]
+	}
+	for i != last {
+		i, r.by[i] = r.by[i], last
+	}
+	return last
+}
+
 // answer returns when the call of an attempt was answered after all.
 func (r *rescues) answer(nodes []node, i int32) (end int64, known bool) {
-	for r.by[i] >= 0 {
-		i = r.by[i]
-	}
+	i = r.last(i)
 	n := &nodes[i]
 	return n.end, n.inTime && (r.lost[i] || !n.gaveUp())
 }
@@ -108,6 +119,7 @@ func (r *rescues) answer(nodes []node, i int32) (end int64, known bool) {
 // the order of their starts.
 type siblings struct {
 	next   []int32 // -1 for the last
+	by     []int32 // the attempt that completed the call of each later on, -1 for none
 	latest map[sibling]int32
 }
 
@@ -128,21 +140,31 @@ func (x *siblings) link(nodes []node) {
 		}
 		x.latest[of] = int32(i)
 	}
+	x.by = append(x.by[:0], x.next...)
+	for i := len(nodes) - 1; i >= 0; i-- {
+		x.by[i] = x.answeredBy(nodes, int32(i))
+	}
 }
 
-// answer returns when the call of an attempt that gave up was answered after all: by
-// the attempt that came next, or the one after that.
-func (x *siblings) answer(nodes []node, i int32) (end int64, known bool) {
-	if !nodes[i].gaveUp() {
-		return 0, false
-	}
+// answeredBy returns the attempt that completed the call of i: the one that came next,
+// or the one after that. Those of later attempts are known.
+func (x *siblings) answeredBy(nodes []node, i int32) int32 {
 	for k := x.next[i]; k >= 0; k = x.next[k] {
 		if !before(&nodes[i], &nodes[k]) {
 			continue
 		}
-		if i = k; nodes[i].outcome == spans.Completed {
-			return nodes[i].end, true
+		if nodes[k].outcome == spans.Completed {
+			return k
 		}
+		return x.by[k]
+	}
+	return -1
+}
+
+// answer returns when the call of an attempt that gave up was answered after all.
+func (x *siblings) answer(nodes []node, i int32) (end int64, known bool) {
+	if by := x.by[i]; by >= 0 && nodes[i].gaveUp() {
+		return nodes[by].end, true
 	}
 	return 0, false
 }

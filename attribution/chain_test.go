@@ -163,7 +163,7 @@ func TestAChainReadAsATraceTellsTheSame(t *testing.T) {
 	for i, l := range lines {
 		list = append(list, testSpan{id: i + 1, start: l.start, end: l.end, hop: l.hop, outcome: l.outcome, ties: spans.LogLine})
 	}
-	a, b := logOf(t, lines...), watchOf(list...)
+	a, b := logOf(t, lines...), accumulatorOf(list...)
 	if timesOnPath(a) != timesOnPath(b) || fate(a) != fate(b) {
 		t.Errorf("%s, %s; as a trace %s, %s", timesOnPath(a), fate(a), timesOnPath(b), fate(b))
 	}

@@ -70,14 +70,14 @@ func TestOutcomeAndBlame(t *testing.T) {
 			root, with(a, cut), {id: 3, parent: 1, start: 320, end: 400, hop: "a", retry: true}, {id: 6, parent: 1, start: 420, end: 500, hop: "a", retry: true},
 		}, "1 success, cut a 1"},
 	} {
-		if got := fate(watchOf(one.spans...)); got != one.want {
+		if got := fate(accumulatorOf(one.spans...)); got != one.want {
 			t.Errorf("%s: %s, want %s", one.name, got, one.want)
 		}
 	}
 }
 
 func TestTracesWithoutARootAreSaid(t *testing.T) {
-	w := watchOf(testSpan{id: 2, parent: 9, end: 300, hop: "a"})
+	w := accumulatorOf(testSpan{id: 2, parent: 9, end: 300, hop: "a"})
 	if got := codes(w.Result(usual).Warnings); len(got) != 1 || got[0] != "traces_without_root" {
 		t.Errorf("warnings %v", got)
 	}
@@ -99,5 +99,34 @@ func TestWhereFailuresSit(t *testing.T) {
 		if got := placeOf(c.n, list, usual.Confidence); got != c.want {
 			t.Errorf("%d of %d: %s, want %s", c.most, c.n, got, c.want)
 		}
+	}
+}
+
+// A caller that polls for hours tries again as often as it likes: looking for the last
+// attempt from each of them anew would take the square of their number.
+func TestManyAttemptsOfOneCallAreJudgedOneByOne(t *testing.T) {
+	n := 300_000
+	if testing.Short() {
+		n = 20_000
+	}
+	list := []testSpan{{id: 1, end: 10 * n, hop: "loop", outcome: failed}}
+	for i := range n {
+		list = append(list, testSpan{id: i + 2, parent: 1, start: 10 * i, end: 10*i + 5, hop: "poll", outcome: cut})
+	}
+	if got, want := fate(accumulatorOf(list...)), "1 failed, fails by poll 1, cut poll 1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Each attempt leads to the last one, whichever was asked for first.
+func TestLastAttemptIsTheSameOnEveryWay(t *testing.T) {
+	r := rescues{by: []int32{2, 3, 4, -1, 5, -1}}
+	for _, i := range []int32{2, 0, 4, 1, 0, 3} {
+		if got, want := r.last(i), []int32{5, 3, 5, 3, 5, 5}[i]; got != want {
+			t.Errorf("from %d: %d, want %d", i, got, want)
+		}
+	}
+	if r.by[3] >= 0 || r.by[5] >= 0 || r.by[0] < 0 {
+		t.Errorf("%v", r.by)
 	}
 }

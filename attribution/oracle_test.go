@@ -65,7 +65,7 @@ func pathOracle(t *spans.Trace, i int32, lo, hi int64, into map[string]int64) {
 func TestThePathAgreesWithTheRuleReadAloud(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := anyTrace(t)
-		w, tr := watchOf(list...), traceOf(1, list...)
+		w, tr := accumulatorOf(list...), traceOf(1, list...)
 		want, got := map[string]int64{}, map[string]int64{}
 		root := rootOf(tr)
 		if root >= 0 {
@@ -229,10 +229,10 @@ func FuzzLines(f *testing.F) {
 			return
 		}
 		checkTrips(t, w)
-		if a, b := timesOnPath(w), timesOnPath(watchOf(list...)); a != b {
+		if a, b := timesOnPath(w), timesOnPath(accumulatorOf(list...)); a != b {
 			t.Errorf("%s; as a trace %s", a, b)
 		}
-		if a, b := fate(w), fate(watchOf(list...)); a != b {
+		if a, b := fate(w), fate(accumulatorOf(list...)); a != b {
 			t.Errorf("%s; as a trace %s", a, b)
 		}
 	})

@@ -267,7 +267,7 @@ func TestHopsWithTheLargestExcessAreListed(t *testing.T) {
 
 func TestHopsWithoutTimeAreListed(t *testing.T) {
 	lines := logOf(t, linesOf("c", "web 0-100", "api 0-100")...).Result(usual)
-	trace := watchOf(testSpan{id: 1, end: 100, hop: "web"}, testSpan{id: 2, parent: 1, end: 100, hop: "api"}).Result(usual)
+	trace := accumulatorOf(testSpan{id: 1, end: 100, hop: "web"}, testSpan{id: 2, parent: 1, end: 100, hop: "api"}).Result(usual)
 	for name, r := range map[string]Result{"lines": lines, "spans": trace} {
 		if len(r.Hops) != 2 || strings.HasPrefix(r.Verdict, "one hop only") {
 			t.Errorf("%s: %d hops, %s", name, len(r.Hops), r.Verdict)
@@ -297,7 +297,7 @@ func TestChildrenOutsideTheirParentAreSaid(t *testing.T) {
 		{"its parent has no end", testSpan{id: 1, start: 10_000, noEnd: true, hop: "a"}, testSpan{start: 1_000, end: 12_000}, false},
 	} {
 		c.child.id, c.child.parent, c.child.hop = 2, 1, "b"
-		got := codes(watchOf(c.parent, c.child, testSpan{id: 9, end: 90_000, hop: "root"}).Result(usual).Warnings)
+		got := codes(accumulatorOf(c.parent, c.child, testSpan{id: 9, end: 90_000, hop: "root"}).Result(usual).Warnings)
 		if slices.Contains(got, "children_outside") != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}

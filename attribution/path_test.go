@@ -83,7 +83,7 @@ func TestCriticalPath(t *testing.T) {
 			{id: 3, parent: 2, start: 20, end: 200, hop: "B"},
 		}, "A 50, B 180, call* 120"},
 	} {
-		if got := timesOnPath(watchOf(c.spans...)); got != c.want {
+		if got := timesOnPath(accumulatorOf(c.spans...)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ var crisp = map[string]struct {
 
 func TestCriticalPathOfCRISPsCases(t *testing.T) {
 	for name, c := range crisp {
-		if got := timesOnPath(watchOf(c.spans...)); got != c.want {
+		if got := timesOnPath(accumulatorOf(c.spans...)); got != c.want {
 			t.Errorf("case %s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -147,7 +147,7 @@ func TestADeepChainThatIsCutAtOneWallBlamesTheDeepest(t *testing.T) {
 		list = append(list, testSpan{id: i + 1, parent: i, start: start, end: end, hop: hop, outcome: cut})
 		log = append(log, testLine{chain: "c", hop: hop, start: start, end: end, outcome: cut, by: spans.Own})
 	}
-	for name, w := range map[string]*Accumulator{"spans": watchOf(list...), "lines": logOf(t, log...)} {
+	for name, w := range map[string]*Accumulator{"spans": accumulatorOf(list...), "lines": logOf(t, log...)} {
 		if got := fate(w); got != "1 cut, fails by l 1, cut l 1" {
 			t.Errorf("%s: %s", name, got)
 		}

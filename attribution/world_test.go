@@ -92,8 +92,8 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 	return t
 }
 
-// watchOf looks at the spans of one trace.
-func watchOf(list ...testSpan) *Accumulator {
+// accumulatorOf looks at the spans of one trace.
+func accumulatorOf(list ...testSpan) *Accumulator {
 	w := NewAccumulator()
 	w.AddTrace(traceOf(1, list...))
 	return w
