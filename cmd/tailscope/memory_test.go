@@ -39,3 +39,18 @@ func TestRunFailsWhereDurationsCannotBeWritten(t *testing.T) {
 		t.Errorf("exit code %d, %d bytes of output, %s", r.code, len(r.out), r.stderr)
 	}
 }
+
+// A trace that is too large to hold needs a file: where none can be made the run has
+// failed, and the input is not to blame, nor is there a report of what came before.
+func TestFolderThatIsNotThereIsNamedForALargeTrace(t *testing.T) {
+	span := func(trace, i int) string {
+		return fmt.Sprintf(`{"traceID":"%x","spanID":"%x","operationName":"op","references":[],"startTime":1768442400000000,"duration":5,"processID":"p","tags":[]}`, trace, i+1)
+	}
+	large := strings.Repeat(span(2, 7)+",", 9<<20/100)
+	in := `{"data":[{"traceID":"1","spans":[` + span(1, 0) + `],"processes":{"p":{"serviceName":"s"}}},{"traceID":"2","spans":[` + strings.TrimSuffix(large, ",") + `],"processes":{"p":{"serviceName":"s"}}}]}`
+	absent := filepath.Join(t.TempDir(), "absent")
+	r := tailscope("", "quantiles", "--temp-dir", absent, write(t, "large.json", []byte(in)))
+	if r.code != exitFailed || r.out != "" || !strings.Contains(r.stderr, "temporary file of spans in "+absent) || strings.Contains(r.stderr, "breaks off") {
+		t.Errorf("exit code %d, %q\n%s", r.code, r.stderr, r.out)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 )
@@ -177,6 +178,10 @@ func (l *pipeline) readOne(src ingest.Source) error {
 		case <-l.ctx.Done():
 			return nil
 		}
+	}
+	var own *spill.Error
+	if errors.As(f.Damage(), &own) {
+		return own // the input is whole, but there is no room to read it
 	}
 	l.send(event{done: f})
 	return nil

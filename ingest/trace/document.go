@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/tailscope/tailscope/ingest/format"
@@ -39,6 +40,7 @@ type documents struct {
 	// nesting is the way from the document to the elements, outermost first.
 	nesting []nest
 	split   *split // spans of a large element that wait
+	faults  int    // one behind the other, up to here
 }
 
 // nest is one open object or array on the way to the elements.
@@ -67,6 +69,7 @@ func (d *documents) Next() (*format.Chunk, error) {
 	for {
 		c, err := d.move()
 		if c != nil {
+			d.count(c)
 			return c, nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -76,6 +79,29 @@ func (d *documents) Next() (*format.Chunk, error) {
 		if d.Ended && d.split == nil {
 			return nil, io.EOF
 		}
+	}
+}
+
+const (
+	// mostFaults is how many faults one behind the other a document may have in its
+	// structure: more are no document.
+	mostFaults = 1000
+	// leastElement is less than a span takes: what is shorter may be a bracket in junk.
+	leastElement = 64
+)
+
+// count gives the document up after too many faults in a row.
+func (d *documents) count(c *format.Chunk) {
+	switch {
+	case len(c.Data) >= leastElement:
+		d.faults = 0
+		return
+	case c.Bad == nil:
+		return
+	}
+	if d.faults++; d.faults == mostFaults {
+		d.File.Fail(fmt.Errorf("%d faults in a row, the last at line %d, byte %d: the rest is no document", mostFaults, c.Line, c.Offset))
+		d.Ended = true
 	}
 }
 

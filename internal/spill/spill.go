@@ -139,5 +139,17 @@ func (f *File) named(err error) error {
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		err = system.Err
 	}
-	return fmt.Errorf("temporary file of %s in %s: %w", f.kind, f.folder, err)
+	return &Error{f.kind, f.folder, err}
 }
+
+// Error is one of a temporary file: the run has failed, whatever it was reading.
+type Error struct {
+	Kind, Folder string
+	Err          error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("temporary file of %s in %s: %v", e.Kind, e.Folder, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
