@@ -183,6 +183,7 @@ func (l *pipeline) readOne(src ingest.Source) error {
 	if errors.As(f.Damage(), &own) {
 		return own // the input is whole, but there is no room to read it
 	}
+	_ = f.Close() // before the collector looks at it
 	l.send(event{done: f})
 	return nil
 }

@@ -32,7 +32,8 @@ type File struct {
 	damage   error
 	warnings []note.Warning
 	answered bool // errors in an answer were noted
-	closed   int  // chunks there were, once it is closed
+	closed   bool
+	given    int // chunks there were, once it is closed
 }
 
 // Sizes of what is read and held, in bytes; 0 for the defaults.
@@ -150,13 +151,17 @@ func (f *File) Next() (*Chunk, error) {
 }
 
 // Close gives the file back, and all that reading it took: who accounts for it keeps
-// it to the end of the run.
+// it to the end of the run. Calling it again does nothing.
 func (f *File) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
 	var err error
 	for i := len(f.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, f.closers[i]())
 	}
-	f.closed = f.Chunks()
+	f.given = f.Chunks()
 	f.closers, f.chunks, f.content, f.Head = nil, nil, nil, nil
 	return err
 }
@@ -164,7 +169,7 @@ func (f *File) Close() error {
 // Chunks returns how many chunks Next gave; all of them once it said io.EOF.
 func (f *File) Chunks() int {
 	if f.chunks == nil {
-		return f.closed
+		return f.given
 	}
 	return f.chunks.Count()
 }
