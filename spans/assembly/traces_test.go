@@ -170,7 +170,7 @@ func inOrder(a, b testSpan) int {
 	start := func(s testSpan) int { return s.start * zeroIf(s.noStart) }
 	duration := func(s testSpan) int { return (s.end - s.start) * zeroIf(s.noEnd) }
 	flags := func(s testSpan) int { return zeroIf(s.noStart) + 2*zeroIf(s.noEnd) + 16*zeroIf(!s.retry) }
-	hop := func(s testSpan) string { return fmt.Sprint(s.hopValue().Name, uint8(s.hopValue().Kind)) }
+	hop := func(s testSpan) string { return s.hopValue().Name + " " + s.hopValue().Kind.String() }
 	return compare.Or(
 		compare.Compare(start(a), start(b)), compare.Compare(a.spanID(), b.spanID()), compare.Compare(a.digestValue(), b.digestValue()),
 		compare.Compare(a.parent, b.parent), compare.Compare(hop(a), hop(b)), compare.Compare(duration(a), duration(b)),
@@ -224,7 +224,9 @@ func (o *oracle) cutCycles() {
 	}
 }
 
-// retries looks, for each span in order, at all spans before it.
+// retries looks, for each span in order, at all spans before it. What is marked as a
+// retry may begin a little before the attempt that it retries has ended: all times
+// here are as near as that.
 func (o *oracle) retries() []int32 {
 	of := make([]int32, len(o.spans))
 	timed := func(s testSpan) bool { return !s.noStart && !s.noEnd }
@@ -236,7 +238,7 @@ func (o *oracle) retries() []int32 {
 		}
 		best := -1
 		for k, e := range o.spans[:i] {
-			gaveUp := timed(e) && (e.outcome == spans.Failed || e.outcome == spans.Truncated) && e.end <= s.start
+			gaveUp := timed(e) && (e.outcome == spans.Failed || e.outcome == spans.Truncated) && (e.end <= s.start || s.retry)
 			if gaveUp && !taken[k] && o.siblings(i, k) && e.hopValue() == s.hopValue() && (best < 0 || e.end >= o.spans[best].end) {
 				best = k
 			}
