@@ -16,7 +16,8 @@ type Decoder struct {
 	spans       *spans.Builder
 	decoders    map[*format.Format]format.Decoder
 	keepRejects bool
-	key         []byte // of a span's hop
+	usual       map[string]string // the fields of the last chunk that had any
+	key         []byte            // of a span's hop
 }
 
 // NewDecoder returns a decoder of batches with the given optional columns; those
@@ -41,7 +42,7 @@ func (d *Decoder) Release() {
 // Decode decodes one chunk. Each full batch goes to yield, which then owns it;
 // rows may wait for the next chunk or for Flush.
 func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tally {
-	t := &format.Tally{Chunk: c, KeepAll: d.keepRejects}
+	t := &format.Tally{Chunk: c, KeepAll: d.keepRejects, Usual: d.usual}
 	if c.Bad != nil {
 		t.Reject(c.Line, c.Offset, c.Bad)
 		return t
@@ -52,6 +53,9 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		d.decoders[c.File.Kind()] = dec
 	}
 	dec.Decode(c, t, &output{d, c.File.Index, yield})
+	if t.Fields != nil {
+		d.usual = t.Fields
+	}
 	return t
 }
 

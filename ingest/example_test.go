@@ -27,7 +27,6 @@ func ExampleDecoder() {
 
 	decoder, ledger := ingest.NewDecoder(config, memory.DefaultAllocator, 0, false), ingest.NewLedger()
 	defer decoder.Release()
-	ledger.Open(file)
 	count := func(b *spans.Batch) {
 		fmt.Println(b.Len(), "attempt")
 		b.Release()

@@ -46,7 +46,7 @@ func TestEachFormatKnowsItsOwnFixtures(t *testing.T) {
 				h.format = f.Name // has no marks by which it is known
 			}
 			for _, other := range formats {
-				s := other.Sniff([]byte(good), how{}.config(t).Fields)
+				s := other.Sniff(&format.Head{Bytes: []byte(good)}, how{}.config(t).Fields)
 				if s.Mine != (other.Name == f.Name && h.format == "") {
 					t.Errorf("%s takes it for its own: %v (%s)", other.Name, s.Mine, s.Why)
 				}

@@ -42,12 +42,12 @@ func (e *UnknownFormatError) Error() string {
 // detect finds the format of a file from its first bytes. A format that the
 // user named is not doubted, but its units are still looked at.
 func detect(path string, head []byte, named string, fields *format.Settings) (*format.Format, error) {
-	unknown := &UnknownFormatError{Path: path}
+	unknown, look := &UnknownFormatError{Path: path}, &format.Head{Bytes: head}
 	for _, f := range formats {
 		if named != "" && named != f.Name {
 			continue
 		}
-		s := f.Sniff(head, fields)
+		s := f.Sniff(look, fields)
 		switch {
 		case s.Refused != nil:
 			s.Refused.Path = path

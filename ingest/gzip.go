@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/tailscope/tailscope/ingest/format"
@@ -18,9 +19,13 @@ type members struct {
 	file *format.File
 }
 
+// gzipReaders are those of files that were read: one has a window and tables of 40 KB.
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
 func newMembers(src *bufio.Reader, f *format.File) (*members, error) {
-	z, err := gzip.NewReader(src)
-	if err != nil {
+	z := gzipReaders.Get().(*gzip.Reader)
+	f.OnClose(func() error { gzipReaders.Put(z); return nil })
+	if err := z.Reset(src); err != nil {
 		return nil, err
 	}
 	z.Multistream(false)

@@ -99,7 +99,6 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 	}
 	defer f.Close()
 	ledger := NewLedger()
-	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
 	ledger.Done(f)
 	d.summary, d.damage, d.chunks = ledger.Summary(false), f.Damage(), f.Chunks()

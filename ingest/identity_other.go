@@ -2,17 +2,20 @@
 
 package ingest
 
-import "path/filepath"
+import (
+	"io/fs"
+	"path/filepath"
+)
 
-// identity is equal for sources that are one file through links other than hard
-// ones.
-func identity(s Source) any {
-	path := s.Path
+// fileID is equal for paths of one file through links other than hard ones.
+type fileID struct{ path string }
+
+func idOf(path string, _ fs.FileInfo) fileID {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
-	return path
+	return fileID{path}
 }

@@ -2,10 +2,15 @@
 
 package ingest
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
 
-// identity is equal for sources that are one file, by whatever name.
-func identity(s Source) any {
-	st := s.info.Sys().(*syscall.Stat_t)
-	return [2]uint64{uint64(st.Dev), uint64(st.Ino)}
+// fileID is equal for paths of one file: its device and its number there.
+type fileID struct{ device, number uint64 }
+
+func idOf(_ string, info fs.FileInfo) fileID {
+	st := info.Sys().(*syscall.Stat_t)
+	return fileID{uint64(st.Dev), uint64(st.Ino)}
 }

@@ -12,14 +12,18 @@ import (
 // Ledger adds up what all decoders did, file by file. It belongs to one
 // goroutine and takes tallies in any order.
 type Ledger struct {
-	files   map[*format.File]*account
-	total   format.Tally
-	rejects map[format.Reason]*RejectCount
+	open     map[*format.File]*account // until all that a file gave is entered
+	files    []FileSummary             // the others
+	warnings []note.Warning            // about these
+	total    format.Tally
+	rejects  map[format.Reason]*RejectCount
 }
 
 // account is one file's part.
 type account struct {
 	summary  FileSummary
+	done     bool // all chunks were cut off
+	tallies  int
 	fieldSeq int // chunk that Fields came from
 	// answerErrors are the first errors in an answer, and errorsSeq their chunk.
 	answerErrors string
@@ -28,12 +32,17 @@ type account struct {
 
 // NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
-	return &Ledger{files: map[*format.File]*account{}, rejects: map[format.Reason]*RejectCount{}}
+	return &Ledger{open: map[*format.File]*account{}, rejects: map[format.Reason]*RejectCount{}}
 }
 
-// Open enters a file; one without any chunk is accounted for too.
-func (l *Ledger) Open(f *format.File) {
-	l.files[f] = &account{summary: FileSummary{Path: f.Path, Format: f.Format, Compression: f.Compression, Complete: true}}
+// account is that of a file, from the first that is heard of it.
+func (l *Ledger) account(f *format.File) *account {
+	a := l.open[f]
+	if a == nil {
+		a = &account{summary: FileSummary{Path: f.Path, Format: f.Format, Compression: f.Compression, Complete: true}}
+		l.open[f] = a
+	}
+	return a
 }
 
 // Add enters a tally. It fails if the tally does not account for each of its
@@ -43,18 +52,20 @@ func (l *Ledger) Add(t *format.Tally) error {
 		return fmt.Errorf("%s from line %d: %d records, but %d accepted, %d rejected and %d blank: please report this fault",
 			t.Chunk.File.Path, t.Chunk.Line, t.Records, t.Accepted, t.Rejected, t.Blank)
 	}
-	a := l.files[t.Chunk.File]
+	a := l.account(t.Chunk.File)
 	if t.AnswerErrors != "" && (a.answerErrors == "" || t.Chunk.Seq < a.errorsSeq) {
 		a.answerErrors, a.errorsSeq = t.AnswerErrors, t.Chunk.Seq
 	}
 	a.add(t)
 	l.total.Add(t)
 	l.count(t)
+	l.settle(t.Chunk.File, a)
 	return nil
 }
 
 func (a *account) add(t *format.Tally) {
 	s := &a.summary
+	a.tallies++
 	s.Records += t.Records
 	s.Accepted += t.Accepted
 	s.Rejected += t.Rejected
@@ -81,12 +92,34 @@ func (l *Ledger) count(t *format.Tally) {
 	}
 }
 
-// Done enters what is known of a file once all its chunks were cut off.
+// Done enters what is known of a file once all its chunks were cut off, be there none.
 func (l *Ledger) Done(f *format.File) {
-	s := &l.files[f].summary
-	s.Bytes = f.Read.Load()
-	s.Complete = s.Complete && f.Damage() == nil
+	a := l.account(f)
+	a.done = true
+	a.summary.Bytes = f.Read.Load()
+	a.summary.Complete = a.summary.Complete && f.Damage() == nil
+	l.settle(f, a)
 }
+
+// settle keeps only the sum of a file from which nothing more can come: a run may read
+// very many.
+func (l *Ledger) settle(f *format.File, a *account) {
+	if a.done && a.tallies == f.Chunks() {
+		delete(l.open, f)
+		l.files = append(l.files, a.summary)
+		l.warnings = append(l.warnings, a.warnings(f)...)
+	}
+}
+
+func (a *account) warnings(f *format.File) []note.Warning {
+	if a.answerErrors == "" {
+		return f.Warnings()
+	}
+	return append(slices.Clip(f.Warnings()), format.ErrorsInAnswer(f.Path, a.answerErrors))
+}
+
+// Accepted is how many records were.
+func (l *Ledger) Accepted() int64 { return l.total.Accepted }
 
 // Marked reports whether any record said how its attempt ended.
 func (l *Ledger) Marked() bool { return l.total.Marks != 0 }
@@ -101,12 +134,10 @@ func (l *Ledger) Summary(configured bool) Summary {
 		TruncationMarks: l.total.MarksName(configured),
 		Sampling:        Sampling{Kind: "none", Evidence: "hop logs hold every attempt unless told otherwise"},
 	}
-	for f, a := range l.files {
+	s.Files, s.Warnings = slices.Clone(l.files), slices.Clone(l.warnings)
+	for f, a := range l.open {
 		s.Files = append(s.Files, a.summary)
-		s.Warnings = append(s.Warnings, f.Warnings()...)
-		if a.answerErrors != "" {
-			s.Warnings = append(s.Warnings, format.ErrorsInAnswer(f.Path, a.answerErrors))
-		}
+		s.Warnings = append(s.Warnings, a.warnings(f)...)
 	}
 	slices.SortFunc(s.Files, func(a, b FileSummary) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(s.Warnings, func(a, b note.Warning) int { return strings.Compare(a.Text, b.Text) })

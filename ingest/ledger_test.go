@@ -49,7 +49,6 @@ func TestSummaryDoesNotDependOnTheOrderOfWork(t *testing.T) {
 		var tallies []*format.Tally
 		for i, part := range []string{first, second} {
 			f, chunks := chunksOf(t, c, fmt.Sprint("file", i), part, 100)
-			ledger.Open(f)
 			rand.Shuffle(len(chunks), func(i, j int) { chunks[i], chunks[j] = chunks[j], chunks[i] })
 			for n, chunk := range chunks {
 				d := NewDecoder(c, newChecked(t), 0, n%2 == 0)
@@ -81,7 +80,6 @@ func TestSummaryDoesNotDependOnTheOrderOfWork(t *testing.T) {
 func TestLedgerFindsALostRecord(t *testing.T) {
 	f := &format.File{Path: "x"}
 	l := NewLedger()
-	l.Open(f)
 	err := l.Add(&format.Tally{Chunk: &format.Chunk{File: f, Line: 7}, Records: 5, Accepted: 1, Rejected: 2, Blank: 1})
 	if err == nil || err.Error() != "x from line 7: 5 records, but 1 accepted, 2 rejected and 1 blank: please report this fault" {
 		t.Errorf("%v", err)

@@ -161,9 +161,8 @@ func TestSummarySaysWhereTheMarksCameFrom(t *testing.T) {
 		{``, false, "none"}, {``, true, "configured"}, {`,"timeout":false`, true, "field"}, {`,"timed_out":null`, false, "field"}, {`,"error":null`, true, "rules"}, {`,"timeout":"5s"`, false, "none"},
 	} {
 		h := how{format: "ndjson"}.config(t)
-		file, chunks := chunksOf(t, h, "in", `{"hop":"x","duration_ms":1`+c.fields+"}\n", 0)
+		_, chunks := chunksOf(t, h, "in", `{"hop":"x","duration_ms":1`+c.fields+"}\n", 0)
 		ledger := NewLedger()
-		ledger.Open(file)
 		d := NewDecoder(h, newChecked(t), 0, false)
 		defer d.Release()
 		tally := d.Decode(chunks[0], func(*spans.Batch) {})

@@ -32,7 +32,7 @@ func Open(src Source, c Config, read *atomic.Int64) (*format.File, error) {
 	if f.MaxLine == 0 {
 		f.MaxLine = format.DefaultMaxLine
 	}
-	o := opener{f, c}
+	o := opener{f, c, src.Size}
 	raw, err := o.source(src, read)
 	if err != nil {
 		return nil, err
@@ -48,6 +48,7 @@ func Open(src Source, c Config, read *atomic.Int64) (*format.File, error) {
 type opener struct {
 	*format.File
 	config Config
+	size   int64 // as it is stored, 0 where not known
 }
 
 func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
@@ -153,7 +154,7 @@ func (f opener) decompress(raw *bufio.Reader) (io.Reader, error) {
 		return newMembers(raw, f.File)
 	case bytes.Equal(magic, zstdMagic) || isSkippable(magic):
 		f.Compression = "zstd"
-		return f.zstd(raw)
+		return f.zstd(raw, f.size)
 	}
 	f.Compression = "none"
 	return raw, nil

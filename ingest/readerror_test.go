@@ -38,7 +38,7 @@ func TestReadErrorAtAnyByteIsDamage(t *testing.T) {
 	} {
 		whole := decode(t, how{}, in)
 		for at := range len(in) + 1 {
-			d := decodeSource(t, how{}, Source{Path: "in", Stdin: &failsOnce{r: strings.NewReader(in[:at])}})
+			d := decodeSource(t, how{}, Source{Path: "in", Size: int64(at % 2), Stdin: &failsOnce{r: strings.NewReader(in[:at])}})
 			if d.err != nil {
 				t.Fatalf("%s at %d: %v", name, at, d.err)
 			}
@@ -57,16 +57,16 @@ func TestAFewBytesAfterAZstdFrameAreAWarning(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(rowA, 3000)
 	for _, frame := range zstdFramesOf(t, text) {
-		for n := 1; n <= 3; n++ {
-			for _, tail := range []string{"xyz"[:n], "\x28\xb5\x2f"[:n]} {
-				d := decode(t, how{}, frame+tail)
+		for n := 1; n <= 6; n++ { // of known size and not, for both kinds of decoder
+			for _, tail := range []string{"xyz"[:(n+1)/2], "\x28\xb5\x2f"[:(n+1)/2]} {
+				d := decodeSource(t, how{}, Source{Path: "in", Size: int64(n % 2), Stdin: strings.NewReader(frame + tail)})
 				if d.damage != nil || len(d.rows) != 3000 || len(d.summary.Warnings) != 1 || d.summary.Warnings[0].Code != "trailing_garbage" {
 					t.Fatalf("%d bytes: damage %v, %d rows, %v", n, d.damage, len(d.rows), d.summary.Warnings)
 				}
 			}
 		}
 		for cut := 14; cut < len(frame); cut += 1 + cut/50 {
-			if d := decode(t, how{}, frame[:cut]); d.damage == nil {
+			if d := decodeSource(t, how{}, Source{Path: "in", Size: int64(cut % 2), Stdin: strings.NewReader(frame[:cut])}); d.damage == nil {
 				t.Fatalf("cut at %d of %d: no damage", cut, len(frame))
 			}
 		}

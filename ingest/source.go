@@ -21,11 +21,13 @@ type Source struct {
 	Named bool      // named by the user or matched by a glob, not found in a folder
 	Stdin io.Reader // set for "-"
 
-	info fs.FileInfo // by which a file is known again; nil for a stream that is none
+	id fileID // zero for a stream that is no file
 }
 
-// Is reports whether the source is that file, by whatever name.
-func (s *Source) Is(info fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, info) }
+// Is reports whether the source is the file of that path, by whatever name.
+func (s *Source) Is(path string, info fs.FileInfo) bool {
+	return s.id != fileID{} && s.id == idOf(path, info)
+}
 
 // Resolve turns the arguments of a run into sources, sorted by path: files as
 // they are, globs (with ** for any depth), folders with all files in them, and
@@ -114,32 +116,41 @@ func stat(paths []string, named bool) ([]Source, error) {
 }
 
 func newSource(path string, info fs.FileInfo, named bool) Source {
-	return Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, info: info}
+	return Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, id: idOf(path, info)}
 }
 
 func newStdin(stdin io.Reader) Source {
 	s := Source{Path: "-", Named: true, Stdin: stdin}
 	if f, ok := stdin.(*os.File); ok {
-		s.info, _ = f.Stat() // a closed one fails when it is read
+		if info, err := f.Stat(); err == nil { // a closed one fails when it is read
+			s.id = idOf(f.Name(), info)
+		}
 	}
 	return s
 }
 
 // unique drops sources that came twice; what the user named stays named.
 func unique(sorted []Source) []Source {
-	var out []Source
-	seen := map[any]int{}
+	out := sorted[:0]
+	seen := make(map[sourceID]int, len(sorted))
 	for _, s := range sorted {
-		key := any(s.Path)
-		if s.info != nil {
-			key = identity(s)
+		id := sourceID{file: s.id}
+		if s.id == (fileID{}) {
+			id.path = s.Path
 		}
-		if i, again := seen[key]; again {
+		if i, again := seen[id]; again {
 			out[i].Named = out[i].Named || s.Named
 			continue
 		}
-		seen[key] = len(out)
+		seen[id] = len(out)
 		out = append(out, s)
 	}
 	return out
+}
+
+// sourceID is equal for sources that are one: by its file or, where it is none, by
+// its path.
+type sourceID struct {
+	file fileID
+	path string
 }

@@ -104,7 +104,6 @@ func readTraceSource(t testing.TB, h traceHow, src Source) (d traced) {
 	}
 	defer f.Close()
 	ledger := NewLedger()
-	ledger.Open(f)
 	d.read(t, h, c, f, ledger)
 	ledger.Done(f)
 	d.summary, d.damage = ledger.Summary(false), f.Damage()

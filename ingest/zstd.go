@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/tailscope/tailscope/ingest/format"
@@ -24,14 +25,37 @@ func isSkippable(magic []byte) bool {
 // (--long=27): what a hostile file asks for is not allocated.
 const maxWindow = 128 << 20
 
-func (f opener) zstd(raw *bufio.Reader) (io.Reader, error) {
-	w := &frameWalker{r: raw, want: 4}
-	z, err := zstd.NewReader(w, zstd.WithDecoderMaxWindow(maxWindow))
+// zstdDecoders and smallZstdDecoders are those of files that were read. One that
+// decodes ahead starts goroutines for every file, and for a small one they are most of
+// the work.
+var (
+	zstdDecoders      = sync.Pool{New: func() any { return newZstdDecoder() }}
+	smallZstdDecoders = sync.Pool{New: func() any { return newZstdDecoder(zstd.WithDecoderConcurrency(1)) }}
+)
+
+// smallZstd is how large a file may be, compressed, to be decoded as it is read.
+const smallZstd = 64 << 10
+
+func newZstdDecoder(o ...zstd.DOption) *zstd.Decoder {
+	z, err := zstd.NewReader(nil, append(o, zstd.WithDecoderMaxWindow(maxWindow))...)
 	if err != nil {
-		return nil, err
+		panic(err) // the options are wrong, which no input can do
 	}
-	f.OnClose(func() error { z.Close(); return nil })
-	return &zstdFrames{z, w, f.File}, nil
+	return z
+}
+
+func (f opener) zstd(raw *bufio.Reader, size int64) (io.Reader, error) {
+	decoders := &zstdDecoders
+	if size > 0 && size <= smallZstd {
+		decoders = &smallZstdDecoders
+	}
+	w, z := &frameWalker{r: raw, want: 4}, decoders.Get().(*zstd.Decoder)
+	f.OnClose(func() error {
+		_ = z.Reset(nil) // which lets go of the file, and cannot fail
+		decoders.Put(z)
+		return nil
+	})
+	return &zstdFrames{z, w, f.File}, z.Reset(w)
 }
 
 // zstdFrames turns garbage after the last whole frame into a warning. The first

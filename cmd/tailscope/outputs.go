@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/tailscope/tailscope/ingest"
 )
 
 // output is a file being written that takes its place only when it is whole.
@@ -84,14 +86,13 @@ func (p *plan) checkOutputs() error {
 	if p.rejects != "" && p.stream(p.output) == nil && sameFile(p.output, p.rejects) {
 		return fmt.Errorf("-o and --rejects are the same file, %s", p.output)
 	}
-	for _, src := range p.sources {
-		for _, out := range [...]string{p.output, p.rejects} {
-			if out == "" || p.stream(out) != nil {
-				continue
-			}
-			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && src.Is(info) {
-				return fmt.Errorf("%s is an input: it would be replaced", out)
-			}
+	for _, out := range [...]string{p.output, p.rejects} {
+		if out == "" || p.stream(out) != nil {
+			continue
+		}
+		info, err := os.Stat(out)
+		if err == nil && info.Mode().IsRegular() && slices.ContainsFunc(p.sources, func(s ingest.Source) bool { return s.Is(out, info) }) {
+			return fmt.Errorf("%s is an input: it would be replaced", out)
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ type rejectWriter struct {
 	file   output
 	buffer *bufio.Writer
 	json   *json.Encoder
-	queue  []*fileRejects // files not yet written, in the order of reading
-	byFile map[*ingest.File]*fileRejects
+	files  map[int32]*fileRejects // not yet written, by the file's index
+	next   int32                  // file to be written
 }
 
 // fileRejects are the rejects of one file that wait for earlier chunks.
@@ -25,7 +25,7 @@ type fileRejects struct {
 }
 
 func (p *plan) newRejectWriter() (*rejectWriter, error) {
-	w := &rejectWriter{byFile: map[*ingest.File]*fileRejects{}}
+	w := &rejectWriter{files: map[int32]*fileRejects{}}
 	if p.rejects == "" {
 		return w, nil
 	}
@@ -39,26 +39,34 @@ func (p *plan) newRejectWriter() (*rejectWriter, error) {
 	return w, nil
 }
 
-func (w *rejectWriter) opened(f *ingest.File) {
-	r := &fileRejects{chunks: -1, waiting: map[int][]ingest.Reject{}}
-	w.byFile[f] = r
-	w.queue = append(w.queue, r)
+func (w *rejectWriter) of(f *ingest.File) *fileRejects {
+	r := w.files[f.Index]
+	if r == nil {
+		r = &fileRejects{chunks: -1, waiting: map[int][]ingest.Reject{}}
+		w.files[f.Index] = r
+	}
+	return r
 }
 
 func (w *rejectWriter) add(t *ingest.Tally) error {
-	w.byFile[t.Chunk.File].waiting[t.Chunk.Seq] = t.Rejects
+	if w.file == nil {
+		return nil
+	}
+	w.of(t.Chunk.File).waiting[t.Chunk.Seq] = t.Rejects
 	return w.write()
 }
 
 func (w *rejectWriter) done(f *ingest.File) error {
-	w.byFile[f].chunks = f.Chunks()
+	if w.file == nil {
+		return nil
+	}
+	w.of(f).chunks = f.Chunks()
 	return w.write()
 }
 
 // write writes what no earlier chunk holds up any more.
 func (w *rejectWriter) write() error {
-	for len(w.queue) > 0 {
-		r := w.queue[0]
+	for r := w.files[w.next]; r != nil; r = w.files[w.next] {
 		for {
 			rejects, ok := r.waiting[r.next]
 			if !ok {
@@ -73,7 +81,8 @@ func (w *rejectWriter) write() error {
 		if r.next != r.chunks {
 			return nil
 		}
-		w.queue = w.queue[1:]
+		delete(w.files, w.next)
+		w.next++
 	}
 	return nil
 }
@@ -88,9 +97,6 @@ type rejectLine struct {
 }
 
 func (w *rejectWriter) lines(rejects []ingest.Reject) error {
-	if w.file == nil {
-		return nil
-	}
 	for _, r := range rejects {
 		if err := w.json.Encode(rejectLine(r)); err != nil {
 			return err

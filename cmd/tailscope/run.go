@@ -88,13 +88,13 @@ type pipeline struct {
 	opened  int32 // files so far
 }
 
-// event is one thing that the collector must know: a file was opened, a chunk
-// was decoded, a file was read, an input was skipped, or the run must end.
+// event is one thing that the collector must know: a chunk was decoded, a file was
+// read, an input was skipped, or the run must end.
 type event struct {
-	opened, done *ingest.File
-	tally        *ingest.Tally
-	skipped      *note.Warning
-	err          error
+	done    *ingest.File
+	tally   *ingest.Tally
+	skipped *note.Warning
+	err     error
 }
 
 // read runs the pipeline to its end.
@@ -167,7 +167,6 @@ func (l *pipeline) readOne(src ingest.Source) error {
 	defer f.Close()
 	f.Index = l.opened
 	l.opened++
-	l.send(event{opened: f})
 	for {
 		c, err := f.Next()
 		if err == io.EOF {
@@ -308,12 +307,9 @@ func (f *merged) enter(e event) error {
 		return e.err
 	case e.skipped != nil:
 		f.notes = append(f.notes, *e.skipped)
-	case e.opened != nil:
-		f.ledger.Open(e.opened)
-		f.paths = append(f.paths, e.opened.Path)
-		f.rejects.opened(e.opened)
 	case e.done != nil:
 		f.ledger.Done(e.done)
+		f.paths = append(f.paths, e.done.Path)
 		if err := e.done.Damage(); err != nil {
 			f.damages = append(f.damages, err)
 		}
@@ -329,7 +325,7 @@ func (f *merged) enter(e event) error {
 
 // ledgerAgrees checks that every accepted record became an attempt in a bucket.
 func (f *merged) ledgerAgrees() error {
-	accepted := f.ledger.Summary(false).Accepted
+	accepted := f.ledger.Accepted()
 	if n := f.hops().Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
 		return fmt.Errorf("%d records were accepted, but %d attempts counted and %d duplicates dropped: please report this fault",
 			accepted, n, f.traces.Duplicates)

@@ -22,23 +22,15 @@ type Chunk struct {
 	// Note is what the cutter of a format has its decoder know.
 	Note any
 
-	// free takes the buffer of Data back, where it can be used again.
-	free   chan []byte
-	buffer []byte
+	of *buffer // that Data is part of, nil for none
 }
-
-// Recycle has Release give a buffer back.
-func (c *Chunk) Recycle(buffer []byte, free chan []byte) { c.buffer, c.free = buffer, free }
 
 // Release gives the chunk's memory back, once nothing of it is in use; it may be
 // left out.
 func (c *Chunk) Release() {
-	if c.free != nil {
-		select {
-		case c.free <- c.buffer[:0]:
-		default:
-		}
-		c.Data, c.free, c.buffer = nil, nil, nil
+	if c.of != nil {
+		c.of.release()
+		c.Data, c.of = nil, nil
 	}
 }
 

@@ -162,6 +162,9 @@ func (f *File) Close() error {
 		err = errors.Join(err, f.closers[i]())
 	}
 	f.given = f.Chunks()
+	if w, ok := f.chunks.(interface{ Close() }); ok {
+		w.Close()
+	}
 	f.closers, f.chunks, f.content, f.Head = nil, nil, nil, nil
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // and how a chunk is decoded.
 type Format struct {
 	Name  string
-	Sniff func(head []byte, f *Settings) Sniffed
+	Sniff func(head *Head, f *Settings) Sniffed
 	// Open prepares a file: it consumes what stands before the records and
 	// returns what cuts the rest into chunks.
 	Open       func(f *File, fields *Settings) (Chunker, error)
@@ -50,6 +50,12 @@ type Sink interface {
 	Host(name []byte) int32
 	Stratum(name []byte) int32
 	Peer(name []byte) int32
+}
+
+// Head is the start of a file, as its format is looked for.
+type Head struct {
+	Bytes []byte
+	Keys  map[string]bool // of its first value, once one of the formats looked for them
 }
 
 // Sniffed is what a look at the head of a file told about one format.

@@ -14,6 +14,7 @@ type Tally struct {
 	Rejects                            []Reject // all of them, or the first of each reason
 	Counts                             map[Reason]int64
 	Fields                             map[string]string // keys of the first accepted record
+	Usual                              map[string]string // those of an earlier tally, to be used again
 	Incomplete                         bool              // the input ends inside a record
 
 	Odd          [oddities]int64 // what was odd about records, by its kind
@@ -79,15 +80,36 @@ func (t *Tally) SkipBlank() {
 // AcceptRecord counts a record and remembers the keys of the first.
 func (t *Tally) AcceptRecord(rec *field.Record) {
 	t.Accept()
-	if t.Fields != nil {
-		return
+	switch {
+	case t.Fields != nil:
+	case t.Usual != nil && hasFields(rec, t.Usual):
+		t.Fields = t.Usual
+	default:
+		t.Fields = fieldsOf(rec)
 	}
-	t.Fields = map[string]string{}
+}
+
+func fieldsOf(rec *field.Record) map[string]string {
+	fields := map[string]string{}
 	for role := range field.Roles {
 		if v := rec.Get(role); !v.Empty() {
-			t.Fields[role.String()] = v.Key.Path
+			fields[role.String()] = v.Key.Path
 		}
 	}
+	return fields
+}
+
+// hasFields reports whether these are the fields of a record.
+func hasFields(rec *field.Record, fields map[string]string) bool {
+	n := 0
+	for role := range field.Roles {
+		if v := rec.Get(role); !v.Empty() {
+			if n++; fields[role.String()] != v.Key.Path {
+				return false
+			}
+		}
+	}
+	return n == len(fields)
 }
 
 // Accept counts a span.

@@ -27,10 +27,9 @@ type Window struct {
 	room int // of the next buffer, at least
 	most int // that room grows to
 	step int // how much is read at once
-	buf  []byte
-	pos  int // of the place in buf
-	// shared: a chunk has part of buf.
-	shared bool
+	of   *buffer
+	buf  []byte // what was read into it and not given to a chunk
+	pos  int    // of the place in buf
 }
 
 // readSize is how much is read at once: what is left of it after a chunk is
@@ -77,34 +76,26 @@ func (w *Window) More() bool {
 
 // move makes room: what is ahead goes to the start of another buffer.
 func (w *Window) move() {
-	old := w.buf
-	w.buf = append(w.buffer(), w.Ahead()...)
-	if !w.shared && cap(old) == w.most {
-		w.giveBack(old)
-	}
-	w.pos, w.shared = 0, false
+	old := w.of
+	w.of = w.buffer()
+	w.buf, w.pos = append(w.of.b[:0], w.Ahead()...), 0
+	old.release()
 }
 
-// buffer returns an empty buffer with room for more than what is ahead: one that
-// comes back, if it has the full size.
-func (w *Window) buffer() []byte {
-	size := max(2*len(w.Ahead()), w.room)
+// buffer returns a buffer with room for more than what is ahead.
+func (w *Window) buffer() *buffer {
+	size, usual := 2*len(w.Ahead()), false
+	if size <= w.room {
+		size, usual = w.room, true
+	}
 	w.room = min(2*w.room, w.most)
-	if size == w.most {
-		select {
-		case buf := <-freeBuffers(w.most):
-			return buf
-		default:
-		}
-	}
-	return make([]byte, 0, size)
+	return newBuffer(size, usual)
 }
 
-func (w *Window) giveBack(buf []byte) {
-	select {
-	case freeBuffers(w.most) <- buf[:0]:
-	default:
-	}
+// Close gives the buffer back: the chunks keep what they have of it.
+func (w *Window) Close() {
+	w.of.release()
+	w.of, w.buf, w.pos = nil, nil, 0
 }
 
 // Ahead is what was read from pos on.
@@ -170,20 +161,22 @@ func (w *Window) ChunkAt(at Place, note any) *Chunk {
 }
 
 // take moves on by n bytes and gives them to a chunk. Where that is most of the
-// buffer the chunk has all of it, to be used again; else they share it.
+// buffer, what is left goes to another one; else they share it.
 func (w *Window) take(c *Chunk, n int) {
 	c.Data = w.buf[w.pos : w.pos+n : w.pos+n]
 	w.Skip(n)
-	if !w.shared && cap(w.buf) == w.most && len(w.Ahead()) < n {
-		c.Recycle(w.buf[:0], freeBuffers(w.most))
-		if len(w.Ahead()) == 0 {
+	if cap(w.buf) == w.most && len(w.Ahead()) < n {
+		c.of = w.of
+		if w.of = nil; len(w.Ahead()) == 0 {
 			w.buf, w.pos = nil, 0
 			return
 		}
-		w.buf, w.pos = append(w.buffer(), w.Ahead()...), 0
+		w.of = w.buffer()
+		w.buf, w.pos = append(w.of.b[:0], w.Ahead()...), 0
 		return
 	}
-	w.buf, w.pos, w.shared = w.Ahead(), 0, true
+	c.of = w.of.share()
+	w.buf, w.pos = w.Ahead(), 0
 }
 
 // Pass moves past the token that scan ends, without holding it; false where the stream

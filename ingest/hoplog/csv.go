@@ -271,9 +271,9 @@ func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *format
 
 // sniffDelimited looks for a header with a hop and a duration, and for a first
 // row that shows how its numbers are written.
-func sniffDelimited(comma byte) func([]byte, *format.Settings) format.Sniffed {
-	return func(head []byte, f *format.Settings) format.Sniffed {
-		h, rest, err := findHeader(head, newCutter(comma, maxQuoted), f)
+func sniffDelimited(comma byte) func(*format.Head, *format.Settings) format.Sniffed {
+	return func(head *format.Head, f *format.Settings) format.Sniffed {
+		h, rest, err := findHeader(head.Bytes, newCutter(comma, maxQuoted), f)
 		if err != nil {
 			return format.Sniffed{Why: err.Error()}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
@@ -66,8 +67,24 @@ func jsonFault(err error, open bool) *format.Fault {
 
 // sniffNDJSON looks for a hop log in the first lines of a file, and for a first
 // record that shows how its numbers are written.
-func sniffNDJSON(head []byte, f *format.Settings) format.Sniffed {
-	d := newNDJSON(f, 0)
+func sniffNDJSON(head *format.Head, f *format.Settings) format.Sniffed {
+	d, used := sniffers.Get().(*ndjson)
+	if !used || d.fields != f {
+		d = newNDJSON(f, 0)
+	}
+	defer sniffers.Put(d)
+	s := d.sniff(head.Bytes)
+	if !s.Mine { // a message shows the keys of this file only
+		d = newNDJSON(f, 0)
+		return d.sniff(head.Bytes)
+	}
+	return s
+}
+
+// sniffers know the usual keys: most files of a run have the same.
+var sniffers sync.Pool
+
+func (d *ndjson) sniff(head []byte) format.Sniffed {
 	s := format.Sniffed{Why: "no line is a JSON object"}
 	for line := range bytes.Lines(head) {
 		whole := line[len(line)-1] == '\n'

@@ -69,6 +69,8 @@ func newChunker(f *format.File) (format.Chunker, error) {
 	d := newDocuments(f)
 	lines := d.linewise()
 	again := io.MultiReader(bytes.NewReader(d.Ahead()), d.R)
+	looked := d.Window
+	f.OnClose(func() error { looked.Close(); return nil })
 	if !lines {
 		d.Window = format.NewWindow(f, again) // whose buffers are of the full size
 		return d, nil

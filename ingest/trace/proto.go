@@ -29,7 +29,7 @@ const (
 // protobuf is Jaeger's protobuf.
 var protobuf = &format.Format{
 	Name: "jaeger-proto",
-	Sniff: func([]byte, *format.Settings) format.Sniffed {
+	Sniff: func(*format.Head, *format.Settings) format.Sniffed {
 		return format.Sniffed{Why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
 	},
 	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {

@@ -22,8 +22,11 @@ type signature struct {
 func keys(all ...string) signature { return signature{keys: all} }
 
 // sniff looks for the dialect in the head of a file.
-func (d *dialect) sniff(head []byte, _ *format.Settings) format.Sniffed {
-	keys := firstKeys(bytes.TrimPrefix(head, format.ByteOrderMark))
+func (d *dialect) sniff(head *format.Head, _ *format.Settings) format.Sniffed {
+	if head.Keys == nil {
+		head.Keys = firstKeys(bytes.TrimPrefix(head.Bytes, format.ByteOrderMark))
+	}
+	keys := head.Keys
 	for _, r := range refused {
 		if r.fits(keys) {
 			return format.Sniffed{Refused: &format.RefusedError{What: r.what, Why: r.why}}
