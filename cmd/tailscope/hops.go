@@ -29,18 +29,26 @@ the fields that it needs.`,
 	merge: merges[*hopCollector],
 }
 
-type hopSettings struct{}
+// hopSettings has the config that all workers share, once the first of them asked.
+type hopSettings struct{ config *buckets.Config }
 
 func (*hopSettings) declare(o *options, f *pflag.FlagSet, _ bool) { o.limitFlags(f) }
 
 func (*hopSettings) check(*plan, bool) error { return nil }
 
-func (*hopSettings) collect(p *plan) any {
+func (s *hopSettings) collect(p *plan) any {
+	if s.config == nil {
+		s.config = configOf(p)
+	}
+	return &hopCollector{Accumulator: buckets.NewAccumulator(*s.config), plan: p, clusters: p.runs("timeouts")}
+}
+
+func configOf(p *plan) *buckets.Config {
 	c := buckets.NewConfig(p.timeouts)
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
 	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
-	return &hopCollector{Accumulator: buckets.NewAccumulator(c), plan: p, clusters: p.runs("timeouts")}
+	return &c
 }
 
 // hopCollector counts what one worker sees, and how its traces were chosen.
