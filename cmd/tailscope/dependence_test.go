@@ -54,6 +54,7 @@ func dependentHops(t *testing.T, in string, args ...string) []dependentHop {
 }
 
 func TestSlowMinutesLowerTheSizeOfALog(t *testing.T) {
+	t.Parallel()
 	hops := dependentHops(t, strings.Join(slowMinutes(), "\n")+"\n", "quantiles", "--quantiles", "0.5,0.95,0.99")
 	a, b := hops[0], hops[1]
 	// 32 of 800 are slow, eight in each of four minutes; all others are fast.
@@ -76,6 +77,7 @@ func TestSlowMinutesLowerTheSizeOfALog(t *testing.T) {
 // The figures of a hop are the same from every command, any number of workers and
 // any split into files.
 func TestDesignEffectsDoNotDependOnHowALogIsRead(t *testing.T) {
+	t.Parallel()
 	lines := slowMinutes()
 	log := strings.Join(lines, "\n") + "\n"
 	want := hopsOf(t, log, "--jobs", "1")
@@ -133,6 +135,7 @@ func tenCallTraces() string {
 }
 
 func TestCallsOfOneTraceLowerTheSize(t *testing.T) {
+	t.Parallel()
 	in := tenCallTraces()
 	for _, command := range []string{"quantiles", "analyze"} {
 		h := dependentHops(t, in, command, "--quantiles", "0.95")[0]
@@ -146,6 +149,7 @@ func TestCallsOfOneTraceLowerTheSize(t *testing.T) {
 }
 
 func TestSimultaneousLimits(t *testing.T) {
+	t.Parallel()
 	log := strings.Join(slowMinutes(), "\n") + "\n"
 	each := dependentHops(t, log, "quantiles", "--quantiles", "0.5,0.9")
 	all := dependentHops(t, log, "quantiles", "--quantiles", "0.5,0.9", "--simultaneous")
@@ -161,6 +165,7 @@ func TestSimultaneousLimits(t *testing.T) {
 }
 
 func TestDriftIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 3600 {
 		ms := 10
@@ -191,6 +196,7 @@ func chainsThatAgree() string {
 // Limits that do not know of chains come with a warning, from the one command that
 // does not put them together.
 func TestQuantilesSaysThatItDoesNotSeeChains(t *testing.T) {
+	t.Parallel()
 	log := chainsThatAgree()
 	if a := dependentHops(t, log, "analyze", "--quantiles", "0.9")[0].Tail[0]; a.Effect == nil || *a.Effect < 9 {
 		t.Errorf("analyze: %+v", a)

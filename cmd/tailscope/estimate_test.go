@@ -22,6 +22,7 @@ func exponentialLog() []string {
 }
 
 func TestAnEstimateStandsBesideItsCondition(t *testing.T) {
+	t.Parallel()
 	log := strings.Join(exponentialLog(), "")
 	for _, command := range []string{"analyze", "quantiles"} {
 		args := []string{command, "--timeout", "h=300ms", "--quantiles", "0.5,0.99"}
@@ -40,6 +41,7 @@ func TestAnEstimateStandsBesideItsCondition(t *testing.T) {
 
 // The flag belongs to the commands that show the hop table.
 func TestNoEstimateIsNoFlagOfTheSections(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"owner", "orphans", "retries"} {
 		if r := tailscope("", command, "--no-estimate"); r.code != 2 {
 			t.Errorf("%s: exit %d", command, r.code)
@@ -48,6 +50,7 @@ func TestNoEstimateIsNoFlagOfTheSections(t *testing.T) {
 }
 
 func TestEstimatesDoNotDependOnTheSplitOrTheWorkers(t *testing.T) {
+	t.Parallel()
 	lines := exponentialLog()
 	want := hopsOf(t, strings.Join(lines, ""), "--timeout", "h=300ms")
 	if !strings.Contains(want, `"bound_ns": 4`) && !strings.Contains(want, `"bound_ns": 5`) {

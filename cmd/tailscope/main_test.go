@@ -14,6 +14,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// A program built with -race otherwise waits a second before it ends.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=10"))
 	testscript.Main(m, map[string]func(){
 		"tailscope": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the archives of testdata/script: input, command, stdout,
 // stderr and exit code in one file each.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testdata, err := filepath.Abs("../../testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func nanosecondLog() string {
 }
 
 func TestDurationsBeyondTheMemoryGoToAFile(t *testing.T) {
+	t.Parallel()
 	log, folder := nanosecondLog(), t.TempDir()
 	want := must(t, log, "quantiles", "--format", "json")
 	for _, jobs := range []string{"1", "3"} {
@@ -33,6 +34,7 @@ func TestDurationsBeyondTheMemoryGoToAFile(t *testing.T) {
 }
 
 func TestRunFailsWhereDurationsCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	absent := filepath.Join(t.TempDir(), "absent")
 	r := tailscope(nanosecondLog(), "quantiles", "--memory", "32KiB", "--temp-dir", absent)
 	if r.code != exitFailed || r.out != "" || !strings.Contains(r.stderr, absent) {
@@ -43,6 +45,7 @@ func TestRunFailsWhereDurationsCannotBeWritten(t *testing.T) {
 // A trace that is too large to hold needs a file: where none can be made the run has
 // failed, and the input is not to blame, nor is there a report of what came before.
 func TestFolderThatIsNotThereIsNamedForALargeTrace(t *testing.T) {
+	t.Parallel()
 	span := func(trace, i int) string {
 		return fmt.Sprintf(`{"traceID":"%x","spanID":"%x","operationName":"op","references":[],"startTime":1768442400000000,"duration":5,"processID":"p","tags":[]}`, trace, i+1)
 	}

@@ -74,6 +74,7 @@ func (p ownerPage) summary() string {
 }
 
 func TestTheOwnerOfTheChain(t *testing.T) {
+	t.Parallel()
 	want := "stock GET / 94.3 % in 76 of 76, lower bound true; body 750; fails 7 [{orders call stock 6} {gateway call orders 1}] too_few; any cut 72 [{orders call stock 68} {gateway call orders 4}] one_hop"
 	for _, file := range []string{jaegerRaw, jaegerAdjusted, jaegerV3} {
 		if got := ownerOf(t, "", file).summary(); got != want {
@@ -90,6 +91,7 @@ func TestTheOwnerOfTheChain(t *testing.T) {
 
 // The order of lines, the workers and the split into files change nothing.
 func TestTheOwnerDoesNotDependOnHowTheInputComes(t *testing.T) {
+	t.Parallel()
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	want := ownerOf(t, strings.Join(lines, ""), "-j", "1", "-")
 	folder := scattered(t, lines)
@@ -126,6 +128,7 @@ func steps(timed, coincide bool) string {
 }
 
 func TestEndToEndQuantilesAreMeasuredNotAdded(t *testing.T) {
+	t.Parallel()
 	for _, timed := range []bool{false, true} {
 		for coincide, want := range map[bool]int64{false: 210e6, true: 400e6} {
 			p := ownerOf(t, steps(timed, coincide), "--quantiles", "0.99,1", "-")
@@ -139,6 +142,7 @@ func TestEndToEndQuantilesAreMeasuredNotAdded(t *testing.T) {
 // CRISP's own files, with the critical path worked out by hand: attribution's
 // tests say how.
 func TestCRISPsCases(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"1": "[S1 O1 100]", "2": "[S1 O1 50 S2 O2 50]", "4": "[S1 O1 50 S2 O2 40 S3 O3 10]", "5": "[S1 O1 40 S2 O2 60]",
 		"10": "[S1 O1 402 S2 O2 199 S3 O3 99 S4 O4 300]", "11": "[S1 O1 70 S2 O2 30]",

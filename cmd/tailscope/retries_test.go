@@ -94,6 +94,7 @@ func (w worth) summary() string {
 }
 
 func TestRetriesOfTheChain(t *testing.T) {
+	t.Parallel()
 	traced := []string{
 		"gateway call orders: 1500 calls, 1572 attempts, cut 72, rescued 65 of 72 fresh_draw, twice 67 of 72, gaps 72 none, at_the_wall",
 		"orders call stock: 1572 calls, 1645 attempts, cut 73, rescued 68 of 73 fresh_draw, twice 73 of 73, gaps 73 none, at_the_wall",
@@ -133,6 +134,7 @@ func TestRetriesOfTheChain(t *testing.T) {
 
 // The order of lines, the workers and the split into files change nothing.
 func TestRetriesDoNotDependOnHowTheInputComes(t *testing.T) {
+	t.Parallel()
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	want := retriesOf(t, strings.Join(lines, ""), "-j", "1", "-")
 	folder := scattered(t, lines)
@@ -196,6 +198,7 @@ func played(t *testing.T, lasts func(latency int) int) string {
 }
 
 func TestTheSeedUnderThreeSecondsMeetsTheSameSlowness(t *testing.T) {
+	t.Parallel()
 	p := retriesOf(t, played(t, func(int) int { return 3000 }), "-")
 	if a := p.All; a.FirstCut != 19 || a.AfterCut != 19 || a.Completed != 0 || a.Verdict != "same_slowness" || a.Backoff.Jitter != "none" {
 		t.Errorf("%s", a.summary())
@@ -213,6 +216,7 @@ func TestTheSeedUnderThreeSecondsMeetsTheSameSlowness(t *testing.T) {
 }
 
 func TestTheSeedWithFailingDurationsAtRandomIsScattered(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	log := played(t, func(int) int { return 200 + r.IntN(5800) })
 	args := []string{"--timeout", "forward=3s", "--timeout", "retrieve=3s", "--timeout", "generate=3s", "-"}
@@ -222,6 +226,7 @@ func TestTheSeedWithFailingDurationsAtRandomIsScattered(t *testing.T) {
 }
 
 func TestCompletedSpikesAreNoWallInALog(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	for k := range 300 {
 		fmt.Fprintf(&log, "{\"chain_id\":\"c%d\",\"hop\":\"a\",\"duration_ms\":%d,\"truncated\":false,\"retry\":false}\n", k, 100*(1+k%5))
@@ -236,6 +241,7 @@ func TestCompletedSpikesAreNoWallInALog(t *testing.T) {
 }
 
 func TestWritesThatAreNamedAreErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string
@@ -251,6 +257,7 @@ func TestWritesThatAreNamedAreErrors(t *testing.T) {
 }
 
 func TestRetriesAreASectionOfAnalyze(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{chain, jaegerRaw} {
 		text := must(t, "", "analyze", "--format", "json", file)
 		if !strings.Contains(text, `"retries": {`) || !strings.Contains(text, `"verdict": "fresh_draw"`) {
@@ -271,6 +278,7 @@ func TestRetriesAreASectionOfAnalyze(t *testing.T) {
 
 // The section counts as cut what the hop table counts as cut.
 func TestFirstCutsAreThoseOfTheHopTable(t *testing.T) {
+	t.Parallel()
 	var plain, failing strings.Builder
 	for k := range 100 {
 		fmt.Fprintf(&plain, "{\"chain_id\":\"c%d\",\"hop\":\"a\",\"duration_ms\":%d}\n", k, 50+k)
@@ -321,6 +329,7 @@ func TestFirstCutsAreThoseOfTheHopTable(t *testing.T) {
 
 // A rule that is switched off is so in every section.
 func TestCutsAreNotPassedUpWhereTheRuleIsOff(t *testing.T) {
+	t.Parallel()
 	log := `{"chain_id":"1","hop":"a","start":"2026-01-15T00:00:00Z","duration_ms":90,"status":"error","truncated":false}
 {"chain_id":"1","hop":"b","start":"2026-01-15T00:00:00.010Z","duration_ms":70,"truncated":true}
 `

@@ -108,6 +108,7 @@ func (p sampledPage) warning(code string) string {
 }
 
 func TestBiasedTracesHaveNoQuantile(t *testing.T) {
+	t.Parallel()
 	p := sampled(t, biasedChain(t), "--sampling", "biased", "-")
 	if p.Input.Sampling.Kind != "biased" || p.warning("suspected_biased_sample") != "" || len(p.Hops) != 5 {
 		t.Errorf("%+v, %d hops", p.Input, len(p.Hops))
@@ -125,6 +126,7 @@ func TestBiasedTracesHaveNoQuantile(t *testing.T) {
 }
 
 func TestBiasedTracesAreSuspected(t *testing.T) {
+	t.Parallel()
 	p := sampled(t, biasedChain(t), "-")
 	if p.Input.Sampling.Kind != "unknown" || !strings.Contains(p.warning("suspected_biased_sample"), "failed or hold attempts that were cut") {
 		t.Errorf("%+v", p.Input)
@@ -140,6 +142,7 @@ func TestBiasedTracesAreSuspected(t *testing.T) {
 // A suspicion changes no byte of the hops, and neither does a flag that says
 // that the sample is fair, nor a rate that all traces share.
 func TestEqualWeightsChangeNoByteOfTheHops(t *testing.T) {
+	t.Parallel()
 	want := hopsOf(t, "", jaegerRaw)
 	rated := chosen(t, func(r rawTrace) bool {
 		r.tag("sampler.type", "probabilistic")
@@ -164,6 +167,7 @@ func TestEqualWeightsChangeNoByteOfTheHops(t *testing.T) {
 // Half of the fast traces kept at weight 2 beside all slow ones: the quantiles
 // are again about those of all traces, the unweighted ones are not.
 func TestUnequalWeightsMendAChosenSample(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 5))
 	input := chosen(t, func(one rawTrace) bool {
 		weight := "1"

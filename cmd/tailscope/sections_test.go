@@ -8,6 +8,7 @@ import (
 
 // What --table and JSON call a section is one name.
 func TestSectionsAreCalledByTheirKeys(t *testing.T) {
+	t.Parallel()
 	const input = "../../testdata/chain/jaeger-raw.json.gz"
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(tailscope("", "analyze", "--format", "json", input).out), &members); err != nil {

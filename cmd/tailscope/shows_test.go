@@ -105,6 +105,7 @@ func zstandard(t *testing.T, plain []byte) []byte {
 
 // The report says the same however the input comes.
 func TestHopsDoNotDependOnHowTheInputComes(t *testing.T) {
+	t.Parallel()
 	plain := chainLines(t)
 	half := bytes.LastIndexByte(plain[:len(plain)/2], '\n') + 1
 	shuffled := slices.Collect(bytes.Lines(plain))
@@ -155,6 +156,7 @@ func tabbed(t *testing.T, text string) string {
 
 // Every format is the same for any number of workers, to the byte.
 func TestBytesDoNotDependOnJobs(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "json", "csv", "markdown"} {
 		want := must(t, "", "analyze", "--format", format, "-j", "1", chain, seed)
 		for _, jobs := range []string{"2", "8"} {
@@ -182,6 +184,7 @@ var brokenLines = [...]struct{ line, reason string }{
 // A million good lines with a thousand broken ones: exactly those are rejected,
 // each with its line and offset.
 func TestEveryBrokenLineIsFoundAndNoOther(t *testing.T) {
+	t.Parallel()
 	const good, broken = 1_000_000, 1000
 	path, rejects := filepath.Join(t.TempDir(), "big.ndjson"), filepath.Join(t.TempDir(), "rejects.ndjson")
 	want := writeBroken(t, path, good, broken)
@@ -256,6 +259,7 @@ func writeBroken(t *testing.T, path string, good, broken int) (want []string) {
 // A log that ends anywhere in its last 2000 bytes (400 with -short): no whole line is
 // lost.
 func TestCutLogKeepsEveryWholeLine(t *testing.T) {
+	t.Parallel()
 	plain := chainLines(t)
 	plain = plain[bytes.LastIndexByte(plain[:len(plain)-10_000], '\n')+1:]
 	last := 2000
@@ -283,6 +287,7 @@ func TestCutLogKeepsEveryWholeLine(t *testing.T) {
 
 // A file that ends inside a record is named, and the report stands.
 func TestFileThatEndsInsideARecordIsNamed(t *testing.T) {
+	t.Parallel()
 	path := write(t, "half.ndjson", []byte("{\"hop\":\"a\",\"duration_ms\":5,\"truncated\":false}\n{\"hop\":\"a\",\"durat"))
 	r := tailscope("", "analyze", path)
 	if r.code != exitIncomplete || !strings.Contains(r.out, "Tail of the first attempts") {
@@ -301,6 +306,7 @@ func TestFileThatEndsInsideARecordIsNamed(t *testing.T) {
 // 100 requests, two of them slow in each of two stages: each p99 is the slow
 // value.
 func TestRareSlowStageShowsInItsP99(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	for i := range 100 {
 		a, b := 10, 10
@@ -332,6 +338,7 @@ func TestRareSlowStageShowsInItsP99(t *testing.T) {
 // 5737 ms is the p95 of all 200 recorded durations: it describes the timeout,
 // and stands only on lines that say so.
 func TestTimedOutP95NeverStandsAsAPlainValue(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "markdown"} {
 		out := must(t, "", "analyze", "--format", format, seed)
 		seen := false

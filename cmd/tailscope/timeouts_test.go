@@ -27,6 +27,7 @@ func timeoutsOf(t *testing.T, stdin string, args ...string) string {
 // The order of lines, the workers, the split into files and the memory change
 // nothing.
 func TestTimeoutsDoNotDependOnHowTheInputComes(t *testing.T) {
+	t.Parallel()
 	lines := slices.Collect(strings.Lines(string(chainLines(t))))
 	args := []string{"--false-timeout", "10%", "--entry-budget", "2s"}
 	want := timeoutsOf(t, strings.Join(lines, ""), append(args, "-j", "1", "-")...)
@@ -53,6 +54,7 @@ func TestTimeoutsDoNotDependOnHowTheInputComes(t *testing.T) {
 
 // Lines that are nested as traces give the advice of those nested by chain.
 func TestTimeoutsOfANestedLogAreThoseOfItsTraces(t *testing.T) {
+	t.Parallel()
 	plain, nested := timeoutsOf(t, "", chain), timeoutsOf(t, "", "--infer-nesting", chain)
 	if d := cmp.Diff(plain, nested); d != "" {
 		t.Error(d)
@@ -61,6 +63,7 @@ func TestTimeoutsOfANestedLogAreThoseOfItsTraces(t *testing.T) {
 
 // analyze and timeouts say the same.
 func TestTimeoutsAreASectionOfAnalyze(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{chain, jaegerRaw, seed} {
 		var page struct{ Timeouts json.RawMessage }
 		if err := json.Unmarshal([]byte(must(t, "", "analyze", "--format", "json", "--quantiles", "0.95", file)), &page); err != nil {
@@ -75,6 +78,7 @@ func TestTimeoutsAreASectionOfAnalyze(t *testing.T) {
 // A target beside the quantiles asked for leaves the hop table as it is. Only
 // analyze puts chains together: how their attempts depend on each other is its own.
 func TestTheTargetIsNoQuantileOfTheHopTable(t *testing.T) {
+	t.Parallel()
 	effects := regexp.MustCompile(`"design_effect": [0-9.]+`)
 	hops := func(command string) string {
 		var page struct{ Hops json.RawMessage }
@@ -90,6 +94,7 @@ func TestTheTargetIsNoQuantileOfTheHopTable(t *testing.T) {
 
 // Hops that are named by their service alone are as many, and each has its own advice.
 func TestTimeoutsOfHopsThatShareAName(t *testing.T) {
+	t.Parallel()
 	var spans []string
 	add := func(id, parent, operation, kind string, start, us int) {
 		spans = append(spans, fmt.Sprintf(`{"traceID":"1","spanID":"%s","operationName":"%s","startTime":%d,"duration":%d,"processID":"p","references":[%s],
@@ -127,6 +132,7 @@ func TestTimeoutsOfHopsThatShareAName(t *testing.T) {
 // Ten calls a chain that go the same way tell less than as many independent ones,
 // whoever reads which line.
 func TestCallsOfOneChainDependOnEachOther(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 9))
 	var lines []string
 	for i := range 300 {
@@ -166,6 +172,7 @@ func TestCallsOfOneChainDependOnEachOther(t *testing.T) {
 
 // A retry is no first attempt, also where chains are put together from a file.
 func TestARetryIsNoSecondCallOfItsChain(t *testing.T) {
+	t.Parallel()
 	for mark, known := range map[string]bool{"true": false, "false": true} {
 		var log strings.Builder
 		for i := range 60 {

@@ -103,6 +103,7 @@ var chainFigures = []string{
 }
 
 func TestTracesGiveTheFiguresOfTheChain(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{jaegerRaw, jaegerAdjusted, jaegerV3} {
 		if diff := cmp.Diff(chainFigures, lines(traceHops(t, file))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
@@ -121,6 +122,7 @@ func TestTracesGiveTheFiguresOfTheChain(t *testing.T) {
 
 // The hop log and the traces of one run agree on what was cut.
 func TestHopLogAndTracesAgreeOnCuts(t *testing.T) {
+	t.Parallel()
 	for _, h := range traceHops(t, chain) {
 		want := map[string]int{"orders": 79, "stock": 78}[h.Hop]
 		if h.Truncated.N != want {
@@ -184,6 +186,7 @@ func shifted(t *testing.T, text, service string) string {
 }
 
 func TestAShiftThatIsStatedIsUndone(t *testing.T) {
+	t.Parallel()
 	want := hopsOf(t, "", jaegerRaw)
 	if diff := cmp.Diff(want, hopsOf(t, shifted(t, plainText(t, jaegerRaw), "orders"), "-")); diff != "" {
 		t.Error(diff)
@@ -193,6 +196,7 @@ func TestAShiftThatIsStatedIsUndone(t *testing.T) {
 // Traces that come twice, in pieces, over several files, with little memory or
 // many workers, are the same traces.
 func TestTracesDoNotDependOnHowTheyCome(t *testing.T) {
+	t.Parallel()
 	want := hopsOf(t, "", jaegerRaw)
 	plain := plainText(t, jaegerRaw)
 	var halves [2]strings.Builder
@@ -227,6 +231,7 @@ func TestTracesDoNotDependOnHowTheyCome(t *testing.T) {
 }
 
 func TestSpillFilesAreGoneAfterTheRun(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	must(t, "", "quantiles", "--memory", "16KiB", "--temp-dir", folder, jaegerRaw)
 	left, err := os.ReadDir(folder)
@@ -238,6 +243,7 @@ func TestSpillFilesAreGoneAfterTheRun(t *testing.T) {
 // TestNestingIsInferredUpToALimit: one attempt more, and the chain is left as it
 // is, and that is said.
 func TestNestingIsInferredUpToALimit(t *testing.T) {
+	t.Parallel()
 	for n, nested := range map[int]bool{spans.MostNested: true, spans.MostNested + 1: false} {
 		list := make([]spans.Span, n)
 		for i := range list {
