@@ -228,7 +228,7 @@ func TestDurationIsEndLessStartWhereNoneIsLogged(t *testing.T) {
 
 func TestUnreadableTimeThatIsNotNeededIsCounted(t *testing.T) {
 	d := decodeAnyhow(t, how{}, `{"hop":"x","duration_ms":1,"start":"soon","end":"later","time":5}`)
-	same(t, "warnings", fmt.Sprint(d.summary.Warnings), "[{unreadable_times 3 start or end times could not be read and were left out}]")
+	same(t, "warnings", fmt.Sprint(d.summary.Warnings), "[{unreadable_times 3 start or end times could not be read and were left out (the first: start soon)}]")
 	none := decode(t, how{columns: new(columnsOf(0))}, `{"hop":"x","duration_ms":1,"start":"soon"}`)
 	same(t, "nobody asked for starts", len(none.summary.Warnings), 0)
 }

@@ -43,12 +43,18 @@ func (e *UnknownFormatError) Error() string {
 // user named is not doubted, but its units are still looked at.
 func detect(path string, head []byte, named string, fields *format.Settings) (*format.Format, error) {
 	unknown, look := &UnknownFormatError{Path: path}, &format.Head{Bytes: head}
+	var refused *format.RefusedError
 	for _, f := range formats {
 		if named != "" && named != f.Name {
 			continue
 		}
 		s := f.Sniff(look, fields)
 		switch {
+		case s.Refused != nil && f.Lines && named == "":
+			if refused == nil { // another kind of lines may fit
+				refused = s.Refused
+			}
+			continue
 		case s.Refused != nil:
 			s.Refused.Path = path
 			return nil, s.Refused
@@ -59,6 +65,10 @@ func detect(path string, head []byte, named string, fields *format.Settings) (*f
 			return f, nil
 		}
 		unknown.Whys = append(unknown.Whys, f.Name+": "+s.Why)
+	}
+	if refused != nil {
+		refused.Path = path
+		return nil, refused
 	}
 	return nil, unknown
 }

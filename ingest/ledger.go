@@ -69,6 +69,7 @@ func (a *account) add(t *format.Tally) {
 	s.Records += t.Records
 	s.Accepted += t.Accepted
 	s.Rejected += t.Rejected
+	s.OtherLines += t.Others
 	s.Blank += t.Blank
 	s.Complete = s.Complete && !t.Incomplete
 	if t.Fields != nil && (s.Fields == nil || t.Chunk.Seq < a.fieldSeq) {
@@ -129,6 +130,7 @@ func (l *Ledger) Marked() bool { return l.total.Marks != 0 }
 func (l *Ledger) Summary(configured bool) Summary {
 	s := Summary{
 		Records: l.total.Records, Accepted: l.total.Accepted, Rejected: l.total.Rejected, Blank: l.total.Blank,
+		OtherLines:        l.total.Others,
 		DuplicatesDropped: new(int64),
 		TimeBasis:         l.total.TimeBasis(), Unit: l.total.UnitName(),
 		TruncationMarks: l.total.MarksName(configured),

@@ -40,7 +40,15 @@ func accounted(in Summary) string {
 	if in.Blank > 0 {
 		parts = append(parts, fmt.Sprintf("%d blank", in.Blank))
 	}
-	return head + ": " + strings.Join(parts, ", ") + "."
+	return head + ": " + strings.Join(parts, ", ") + otherLines(in) + "."
+}
+
+// otherLines says that the input is not only a log of attempts.
+func otherLines(in Summary) string {
+	if in.OtherLines == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %s %s", in.OtherLines, note.Count(in.Records, "line"), note.Form(in.OtherLines, "is no record", "are no records"))
 }
 
 func tracesRead(in Summary) string {

@@ -13,6 +13,7 @@ type Summary struct {
 	Records           int64                       `json:"records"`
 	Accepted          int64                       `json:"accepted"`
 	Rejected          int64                       `json:"rejected"`
+	OtherLines        int64                       `json:"other_lines"` // rejected lines that are no records: they name neither a hop nor a trace nor a duration
 	Blank             int64                       `json:"blank"`
 	Traces            *int64                      `json:"traces"` // nil where not counted (hop logs have no whole traces), as are the next two
 	Spans             *int64                      `json:"spans"`
@@ -35,6 +36,7 @@ type FileSummary struct {
 	Records     int64                `json:"records"`
 	Accepted    int64                `json:"accepted"`
 	Rejected    int64                `json:"rejected"`
+	OtherLines  int64                `json:"other_lines"`
 	Blank       int64                `json:"blank"`
 	Complete    bool                 `json:"complete"`
 	Fields      jsontype.Map[string] `json:"fields"`

@@ -92,7 +92,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all")
 	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
-	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: no limit)")
+	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: as many as were accepted, lines that are no records left out)")
 	f.StringVar(&o.progress, "progress", "auto", "progress on stderr: auto (on a terminal), always or never")
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")

@@ -42,7 +42,7 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	p.sayInput(r.input, read)
 	if r.input.Accepted == 0 {
-		return errors.Join(nothingAccepted(r.input), read.rejects.commit())
+		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.commit())
 	}
 	page := r.report()
 	if err := p.write(out, page, p.textOptions()); err != nil {

@@ -105,8 +105,13 @@ func (p *plan) leavesChains(in ingest.Summary) bool {
 }
 
 // nothingAccepted is a sentence in place of an empty table.
-func nothingAccepted(in ingest.Summary) error {
-	if in.Records == in.Blank {
+func nothingAccepted(in ingest.Summary, skipped []note.Warning) error {
+	switch {
+	case in.Records == in.Blank && slices.ContainsFunc(in.Warnings, func(w note.Warning) bool { return w.Code == "other_signals" }):
+		return errors.New("no spans: only logs or metrics")
+	case len(in.Files) == 0 && len(skipped) > 0:
+		return errors.New("nothing was read: " + skipped[0].Text)
+	case in.Records == in.Blank:
 		return errors.New("no records: the input is empty")
 	}
 	worst := slices.MaxFunc(in.Rejects, func(a, b ingest.RejectCount) int { return int(a.Count - b.Count) })
@@ -120,6 +125,10 @@ func (p *plan) incomplete(in ingest.Summary, f *merged) error {
 		if !file.Complete {
 			why = append(why, file.Path+" is incomplete: what was whole is in the report")
 		}
+	}
+	if lost := in.Rejected - in.OtherLines; !p.maxRejects.set && lost > in.Accepted {
+		why = append(why, fmt.Sprintf("of the records that name a hop, a trace or a duration %d %s rejected and only %d accepted (--max-rejects allows more)",
+			lost, note.Form(lost, "was", "were"), in.Accepted))
 	}
 	if p.maxRejects.exceeded(in.Rejected, in.Records) {
 		why = append(why, fmt.Sprintf("%d of %s rejected, more than --max-rejects allows", in.Rejected, note.Count(in.Records, "record")+note.Form(in.Rejected, " was", " were")))

@@ -64,7 +64,7 @@ func TooLong(line []byte) *Fault { return Overlong(int64(len(bytes.TrimSuffix(li
 
 // Overlong is the fault of a line of n bytes.
 func Overlong(n int64) *Fault {
-	return &Fault{LineTooLong, fmt.Sprintf("a line of %d bytes: see --max-line", n)}
+	return NewFault(LineTooLong, fmt.Sprintf("a line of %d bytes: see --max-line", n))
 }
 
 // Splitter cuts a stream into chunks that end at a newline. CSV has newlines

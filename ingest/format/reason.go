@@ -58,10 +58,18 @@ func (r Reject) Before(o Reject) bool {
 type Fault struct {
 	reason Reason
 	detail string
+	other  bool
 }
 
 // NewFault says why a record cannot be used.
-func NewFault(reason Reason, detail string) *Fault { return &Fault{reason, detail} }
+func NewFault(reason Reason, detail string) *Fault { return &Fault{reason: reason, detail: detail} }
+
+// OtherLine marks a line that is no record at all: it names neither a hop nor a trace
+// nor a duration, as the lines of other programs in the same log.
+func (f *Fault) OtherLine() *Fault {
+	f.other = true
+	return f
+}
 
 // DurationFault is a duration that cannot be read.
 func DurationFault(v *field.Value, err error) *Fault {
@@ -72,5 +80,5 @@ func DurationFault(v *field.Value, err error) *Fault {
 	case errors.Is(err, moment.ErrNoUnit):
 		reason = NoUnit
 	}
-	return &Fault{reason, v.String() + ": " + err.Error()}
+	return NewFault(reason, v.String()+": "+err.Error())
 }

@@ -17,11 +17,18 @@ type Tally struct {
 	Usual                              map[string]string // those of an earlier tally, to be used again
 	Incomplete                         bool              // the input ends inside a record
 
+	// Others are the rejects among lines that are no records: they name neither a hop
+	// nor a trace nor a duration.
+	Others int64
+
 	Odd          [oddities]int64 // what was odd about records, by its kind
-	AnswerErrors string          // the first list of errors in an answer
+	examples     [oddities]example
+	AnswerErrors string // the first list of errors in an answer
 
 	Units, Marks, Basis uint8
 	KeepAll             bool
+
+	window
 }
 
 // Oddity is something odd about records that were read all the same.
@@ -29,18 +36,21 @@ type Oddity int
 
 // The oddities of a record, in the order in which they are reported.
 const (
-	DuplicateKeys   Oddity = iota // keys that came twice in a record
-	Rounded                       // durations finer than a nanosecond
-	UnreadTimes                   // starts that could not be read
-	UnusedTimeouts                // timeouts without a unit, or unreadable
-	NumberMarks                   // timeouts of 0 or 1 that were read as marks
-	OpenRows                      // last rows of CSV without a line break
-	ZeroAttempts                  // attempt numbers below the first
-	UnknownServices               // spans whose process is not there
-	ConnectionWaits               // deadlines that passed while waiting for a connection
-	UnreadMarks                   // tags called like a mark, neither yes nor no
-	OtherSignals                  // lines of metrics or logs among the traces
-	TimeoutTexts                  // failures whose message speaks of a timeout
+	DuplicateKeys    Oddity = iota // keys that came twice in a record
+	Rounded                        // durations finer than a nanosecond
+	UnreadTimes                    // starts that could not be read
+	UnusedTimeouts                 // timeouts without a unit, or unreadable
+	NumberMarks                    // timeouts of 0 or 1 that were read as marks
+	OpenRows                       // last rows of CSV without a line break
+	ZeroAttempts                   // attempt numbers below the first
+	UnknownServices                // spans whose process is not there
+	ConnectionWaits                // deadlines that passed while waiting for a connection
+	UnreadMarks                    // tags called like a mark, neither yes nor no
+	OtherSignals                   // lines of metrics or logs among the traces
+	TimeoutTexts                   // failures whose message speaks of a timeout
+	GroupedDurations               // commas that were read as separators of thousands
+	EpochDurations                 // durations that are points in time
+	SlowRejects                    // rejects that speak of timeouts or of long durations
 	oddities
 )
 
@@ -67,6 +77,9 @@ func (t *Tally) Reject(line, offset int64, f *Fault) {
 	}
 	t.Counts[f.reason]++
 	t.Incomplete = t.Incomplete || f.reason == Incomplete
+	if f.other {
+		t.Others++
+	}
 	if t.KeepAll || t.Counts[f.reason] == 1 {
 		t.Rejects = append(t.Rejects, Reject{t.Chunk.File.Path, line, offset, f.reason, f.detail})
 	}
@@ -124,9 +137,12 @@ func (t *Tally) Add(o *Tally) {
 	t.Accepted += o.Accepted
 	t.Rejected += o.Rejected
 	t.Blank += o.Blank
+	t.Others += o.Others
 	for i, n := range o.Odd {
 		t.Odd[i] += n
+		t.examples[i] = t.examples[i].first(o.examples[i])
 	}
+	t.window.add(&o.window)
 	t.Units |= o.Units
 	t.Marks |= o.Marks
 	t.Basis |= o.Basis
@@ -170,18 +186,21 @@ func (t *Tally) MarksName(configured bool) string {
 
 // oddityWarnings are the codes, and the sentences for one record and for several.
 var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
-	DuplicateKeys:   {"duplicate_keys", "field came twice in its record", "fields came twice in their record", ": the last one counts"},
-	Rounded:         {"sub_nanosecond_rounded", "duration is finer than a nanosecond and was", "durations are finer than a nanosecond and were", " rounded to one"},
-	UnreadTimes:     {"unreadable_times", "start or end time could not be read and was", "start or end times could not be read and were", " left out"},
-	UnusedTimeouts:  {"unused_timeouts", "timeout is unreadable or without a unit and was", "timeouts are unreadable or without a unit and were", " not used: give --unit, or --field timeout=KEY:UNIT"},
-	NumberMarks:     {"ambiguous_timeouts", "timeout of 0 or 1 was read as a mark", "timeouts of 0 or 1 were read as marks", " beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
-	OpenRows:        {"last_row_open", "last row of CSV has", "last rows of CSV have", " no line break: if the file was cut off there, the last cell is too short"},
-	ZeroAttempts:    {"attempt_below_first", "attempt has a number below that of the first one and was read as a first", "attempts have a number below that of the first one and were read as firsts", ": see --first-attempt"},
-	UnknownServices: {"unknown_service", "span has no service name: its hop is", "spans have no service name: their hops are", " called unknown-service"},
-	ConnectionWaits: {"connection_waits", "deadline", "deadlines", " passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
-	UnreadMarks:     {"unreadable_marks", "span has", "spans have", " a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
-	OtherSignals:    {"other_signals", "line of metrics or logs among the traces was", "lines of metrics or logs among the traces were", " passed over"},
-	TimeoutTexts:    {"timeouts_in_messages", "failed attempt has an error message that speaks of a timeout; a message is no mark, so it counts", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count", " as failed, not as cut"},
+	DuplicateKeys:    {"duplicate_keys", "field came twice in its record", "fields came twice in their record", ": the last one counts"},
+	Rounded:          {"sub_nanosecond_rounded", "duration is finer than a nanosecond and was", "durations are finer than a nanosecond and were", " rounded to one"},
+	UnreadTimes:      {"unreadable_times", "start or end time could not be read and was", "start or end times could not be read and were", " left out"},
+	UnusedTimeouts:   {"unused_timeouts", "timeout is unreadable or without a unit and was", "timeouts are unreadable or without a unit and were", " not used: give --unit, or --field timeout=KEY:UNIT"},
+	NumberMarks:      {"ambiguous_timeouts", "timeout of 0 or 1 was read as a mark", "timeouts of 0 or 1 were read as marks", " beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
+	OpenRows:         {"last_row_open", "last row of CSV has", "last rows of CSV have", " no line break: if the file was cut off there, the last cell is too short"},
+	ZeroAttempts:     {"attempt_below_first", "attempt has a number below that of the first one and was read as a first", "attempts have a number below that of the first one and were read as firsts", ": see --first-attempt"},
+	UnknownServices:  {"unknown_service", "span has no service name: its hop is", "spans have no service name: their hops are", " called unknown-service"},
+	ConnectionWaits:  {"connection_waits", "deadline", "deadlines", " passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},
+	UnreadMarks:      {"unreadable_marks", "span has", "spans have", " a tag timed_out, is_timeout or truncated that is neither yes nor no: it was read as no mark"},
+	OtherSignals:     {"other_signals", "line of metrics or logs among the traces was", "lines of metrics or logs among the traces were", " passed over"},
+	GroupedDurations: {"grouped_durations", "duration has a comma before three digits, which was", "durations have a comma before three digits, which was", " read as a separator of thousands"},
+	EpochDurations:   {"epoch_durations", "duration is as long as the time since 1970: it is", "durations are as long as the time since 1970: they are", " rather a point in time than a duration"},
+	SlowRejects:      {"slow_rejects", "rejected record speaks", "rejected records speak", " of a timeout or of a long duration: what was left out may be the tail"},
+	TimeoutTexts:     {"timeouts_in_messages", "failed attempt has an error message that speaks of a timeout; a message is no mark, so it counts", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count", " as failed, not as cut"},
 }
 
 // Warnings say what was odd about accepted records. Numbers read as marks are only
@@ -189,8 +208,8 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 func (t *Tally) Warnings() (all []note.Warning) {
 	for i, w := range oddityWarnings {
 		if n := t.Odd[i]; n > 0 && (i != int(NumberMarks) || t.Odd[UnusedTimeouts] > 0) {
-			all = append(all, note.Warning{Code: w.code, Text: note.Count(n, w.one, w.several) + w.rest})
+			all = append(all, note.Warning{Code: w.code, Text: note.Count(n, w.one, w.several) + w.rest + t.examples[i].String()})
 		}
 	}
-	return all
+	return append(all, t.window.warnings()...)
 }

@@ -22,6 +22,7 @@ type attempts struct {
 	columns spans.Columns
 	// linked: attempts are spans. spanTable: their records name them.
 	linked, spanTable bool
+	table             bool // every line but the header is a record
 
 	tally *format.Tally
 	sink  format.Sink
@@ -93,11 +94,51 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 // settle counts a record and hands on its attempt.
 func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, offset int64) {
 	if bad != nil {
-		a.tally.Reject(line, offset, bad)
+		a.reject(bad, line, offset)
 		return
 	}
 	a.row.Line, a.row.Offset = line, offset
+	a.tally.Lasted(a.row.Duration, line)
 	a.handOn(hop, c.File.Index)
+}
+
+// reject counts a record that cannot be used, or a line that is none.
+func (a *attempts) reject(bad *format.Fault, line, offset int64) {
+	switch rec := &a.rec; {
+	case !a.table && rec.Has&recordRoles == 0:
+		bad = bad.OtherLine()
+	case a.speaksOfSlowness(rec):
+		a.tally.Show(format.SlowRejects, rec.Get(field.Duration))
+	}
+	a.tally.Reject(line, offset, bad)
+}
+
+// recordRoles are the roles of which a record has at least one.
+const recordRoles = 1<<field.Hop | 1<<field.Trace | 1<<field.Duration
+
+// speaksOfSlowness reports whether a rejected record tells of a timeout or of a long
+// duration.
+func (a *attempts) speaksOfSlowness(rec *field.Record) bool {
+	v, marked, ok := a.fields.Rules.Judge(rec, spans.NoKind)
+	if ok && marked && v.Outcome == spans.Truncated {
+		return true
+	}
+	return outcome.SpeaksOfTimeout(rec.Get(field.Error).Raw) || longText(rec.Get(field.Duration))
+}
+
+// longText reports whether a duration that could not be read is a long one: it says
+// so, or it counts minutes or more.
+func longText(v *field.Value) bool {
+	text := bytes.ToLower(v.Raw)
+	if outcome.SpeaksOfTimeout(text) || bytes.HasPrefix(text, []byte(">")) {
+		return true
+	}
+	for _, word := range [...]string{"inf", "long", "min", "hour", "day", "exceed", "never", "∞"} {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 func newAttempts(f *format.Settings, c spans.Columns) attempts {
@@ -158,6 +199,12 @@ func (a *attempts) note(rec *field.Record, r *spans.Row, length moment.Length) {
 	t.Odd[format.DuplicateKeys] += rec.Duplicates
 	if length.Rounded {
 		t.Odd[format.Rounded]++
+	}
+	if length.Grouped {
+		t.Show(format.GroupedDurations, rec.Get(field.Duration))
+	}
+	if length.NS >= format.EpochFrom {
+		t.Show(format.EpochDurations, rec.Get(field.Duration))
 	}
 	if length.Own {
 		t.Units |= format.UnitInValue
@@ -273,7 +320,7 @@ func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	s, err := moment.ParseDuration(v.Raw, v.Use.Unit)
 	switch {
 	case err != nil:
-		a.tally.Odd[format.UnusedTimeouts]++
+		a.tally.Show(format.UnusedTimeouts, v)
 	case s.NS > 0:
 		r.Timeout, r.HasTimeout = s.NS, true
 	}
@@ -316,9 +363,10 @@ func (a *attempts) start(rec *field.Record, r *spans.Row) {
 		}
 		t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
 		if err != nil || a.isEnd(role) && t.NS < math.MinInt64+r.Duration {
-			a.tally.Odd[format.UnreadTimes]++
+			a.tally.Show(format.UnreadTimes, v)
 			continue
 		}
+		a.tally.Stamp(t.NS)
 		if a.isEnd(role) {
 			t.NS -= r.Duration
 		}
@@ -348,7 +396,7 @@ func timeBasis(f *format.Settings, rec *field.Record) uint8 {
 }
 
 // Formats are the formats of hop logs, in the order in which they are tried.
-var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ','), delimitedFormat("tsv", '\t')}
+var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ',', ';'), delimitedFormat("tsv", '\t')}
 
 // NDJSON is one JSON object a line.
 var NDJSON = &format.Format{
@@ -361,13 +409,15 @@ var NDJSON = &format.Format{
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
 }
 
-func delimitedFormat(name string, comma byte) *format.Format {
+// delimitedFormat is a format of tables whose cells are separated by one of the commas,
+// the likeliest first.
+func delimitedFormat(name string, commas ...byte) *format.Format {
 	return &format.Format{
 		Name:  name,
 		Lines: true,
-		Sniff: sniffDelimited(comma),
+		Sniff: sniffDelimited(commas),
 		Open: func(f *format.File, s *format.Settings) (format.Chunker, error) {
-			return takeHeader(f, newCutter(comma, f.MaxLine), s)
+			return takeHeader(f, commas, s)
 		},
 		NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newDelimited(s, c) },
 	}

@@ -48,7 +48,11 @@ var unitSuffixes = []struct {
 	{"ns", moment.Nanoseconds}, {"us", moment.Microseconds}, {"ms", moment.Milliseconds},
 	{"_nanos", moment.Nanoseconds}, {"_micros", moment.Microseconds}, {"_millis", moment.Milliseconds}, {"_seconds", moment.Seconds},
 	{"nanos", moment.Nanoseconds}, {"micros", moment.Microseconds}, {"millis", moment.Milliseconds}, {"seconds", moment.Seconds},
-	{"_sec", moment.Seconds}, {"_secs", moment.Seconds},
+	{"_sec", moment.Seconds}, {"_secs", moment.Seconds}, {"secs", moment.Seconds},
+	{"_nanoseconds", moment.Nanoseconds}, {"_microseconds", moment.Microseconds}, {"_milliseconds", moment.Milliseconds},
+	{"nanoseconds", moment.Nanoseconds}, {"microseconds", moment.Microseconds}, {"milliseconds", moment.Milliseconds},
+	{"_nsec", moment.Nanoseconds}, {"_usec", moment.Microseconds}, {"_msec", moment.Milliseconds},
+	{"nsec", moment.Nanoseconds}, {"usec", moment.Microseconds}, {"msec", moment.Milliseconds},
 }
 
 // lineKeys makes the table of the keys of hop logs.

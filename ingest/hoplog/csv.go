@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -186,39 +184,6 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 	return nil, nil, errAfterQuote
 }
 
-// header is the first record of a CSV file: what its columns mean.
-type header struct {
-	cutter
-	raw  []byte // as it stands in the file, without the line's end
-	keys []*field.Key
-}
-
-func newHeader(raw []byte, c cutter, f *format.Settings) (*header, error) {
-	raw = trimLineEnd(bytes.TrimPrefix(raw, format.ByteOrderMark))
-	names, err := splitFields(raw, c.comma, nil)
-	if err != nil {
-		return nil, err
-	}
-	h := &header{cutter: c, raw: bytes.Clone(raw)}
-	for _, n := range names {
-		name := string(bytes.TrimSpace(n))
-		h.keys = append(h.keys, &field.Key{Path: name, Uses: f.Lines.Uses(name)})
-	}
-	return h, nil
-}
-
-func trimLineEnd(b []byte) []byte {
-	b = bytes.TrimSuffix(b, format.Newline)
-	return bytes.TrimSuffix(b, []byte{'\r'})
-}
-
-// read puts the known columns of a row into rec.
-func (h *header) read(cells [][]byte, rec *field.Record) {
-	for i, key := range h.keys {
-		rec.Note(key, jsonscan.Text, cells[i])
-	}
-}
-
 // delimited decodes hop logs in CSV and TSV.
 type delimited struct {
 	attempts
@@ -227,7 +192,9 @@ type delimited struct {
 }
 
 func newDelimited(f *format.Settings, c spans.Columns) *delimited {
-	return &delimited{attempts: newAttempts(f, c)}
+	d := &delimited{attempts: newAttempts(f, c)}
+	d.table = true
+	return d
 }
 
 func (d *delimited) Decode(c *format.Chunk, t *format.Tally, s format.Sink) { d.decode(c, t, s, d) }
@@ -237,6 +204,7 @@ func (d *delimited) end(c *format.Chunk, data []byte) int {
 }
 
 func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
+	d.rec.Reset()
 	if open && c.Cut {
 		return nil, format.NewFault(format.Incomplete, "the input breaks off inside the record")
 	}
@@ -246,7 +214,6 @@ func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop 
 	if bad := h.check(raw, cells, err, open); bad != nil {
 		return nil, bad
 	}
-	d.rec.Reset()
 	h.read(cells, &d.rec)
 	if hop, bad = d.fill(); bad == nil && open {
 		d.tally.Odd[format.OpenRows]++
@@ -267,80 +234,4 @@ func (h *header) check(raw []byte, cells [][]byte, err error, open bool) *format
 		return format.NewFault(format.WrongFieldCount, fmt.Sprintf("%s where the header has %d", note.Count(len(cells), "field"), len(h.keys)))
 	}
 	return nil
-}
-
-// sniffDelimited looks for a header with a hop and a duration, and for a first
-// row that shows how its numbers are written.
-func sniffDelimited(comma byte) func(*format.Head, *format.Settings) format.Sniffed {
-	return func(head *format.Head, f *format.Settings) format.Sniffed {
-		h, rest, err := findHeader(head.Bytes, newCutter(comma, maxQuoted), f)
-		if err != nil {
-			return format.Sniffed{Why: err.Error()}
-		}
-		if len(h.keys) < 2 {
-			return format.Sniffed{Why: "the first line has only one column"}
-		}
-		seen := map[string]*field.Key{}
-		for i, key := range h.keys {
-			seen[key.Path] = h.keys[i]
-		}
-		rec := &field.Record{}
-		h.read(make([][]byte, len(h.keys)), rec)
-		s := recognise(rec, seen)
-		if h.firstMeasured(rest, rec) {
-			s.Unitless = unitless(rec)
-		}
-		return s
-	}
-}
-
-// firstMeasured reads the first row that can be an attempt into rec.
-func (h *header) firstMeasured(b []byte, rec *field.Record) bool {
-	var cells [][]byte
-	for len(b) > 0 {
-		n := h.recordEnd(b, true)
-		row, err := splitFields(trimLineEnd(b[:n]), h.comma, cells[:0])
-		b, cells = b[n:], row
-		if err != nil || len(row) != len(h.keys) {
-			continue
-		}
-		rec.Reset()
-		h.read(row, rec)
-		if measured(rec) {
-			return true
-		}
-	}
-	return false
-}
-
-// findHeader parses the first record that is not blank and returns what follows
-// it.
-func findHeader(head []byte, c cutter, f *format.Settings) (*header, []byte, error) {
-	for len(head) > 0 {
-		n := c.recordEnd(head, true)
-		if !format.Blank(head[:n]) {
-			h, err := newHeader(head[:n], c, f)
-			return h, head[n:], err
-		}
-		head = head[n:]
-	}
-	return nil, nil, errors.New("there is no first line")
-}
-
-// takeHeader consumes the header of a file and returns what cuts the rows.
-func takeHeader(f *format.File, c cutter, s *format.Settings) (format.Chunker, error) {
-	head, _ := f.Head.Peek(format.HeadSize)
-	h, rest, err := findHeader(head, c, s)
-	if err != nil {
-		return nil, err
-	}
-	used := len(head) - len(rest)
-	lines := int64(bytes.Count(head[:used], format.Newline))
-	if _, err := f.Head.Discard(used); err != nil {
-		return nil, err
-	}
-	rows := format.NewSplitter(f, c.boundary)
-	rows.Note = h
-	rows.Line, rows.Offset = rows.Line+lines, int64(used)
-	return rows, nil
 }

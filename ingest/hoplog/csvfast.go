@@ -80,7 +80,7 @@ func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 		}
 	}
 	end := r.cellEnd(b, i)
-	if end < 0 || !r.row.other(f, jsonscan.Text, b[i:end]) {
+	if end < 0 || r.header.decimalCommas() && (f.counts() || f.part == timePart) && bytes.IndexByte(b[i:end], ',') >= 0 || !r.row.other(f, jsonscan.Text, b[i:end]) {
 		return -1
 	}
 	return end

@@ -298,7 +298,7 @@ func (p *fastRow) readDuration(at *fastField, kind jsonscan.Kind, raw []byte) bo
 	}
 	s, err := moment.ParseDuration(raw, at.unit)
 	p.row.Duration, p.row.Resolution, p.rounded = s.NS, s.Resolution, s.Rounded
-	return err == nil && !s.Own
+	return err == nil && !s.Own && !s.Grouped && s.NS < format.EpochFrom
 }
 
 // completed reports whether the evidence says that the attempt completed. A log
@@ -322,6 +322,10 @@ func (p *fastRow) accept(t *format.Tally) {
 	t.Units |= p.units
 	t.Marks |= p.marks
 	t.Basis |= p.basis
+	if p.row.HasStart {
+		t.Stamp(p.at)
+	}
+	t.Lasted(p.row.Duration, p.row.Line)
 	if p.rounded {
 		t.Odd[format.Rounded]++
 	}

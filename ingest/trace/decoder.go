@@ -86,7 +86,7 @@ func (d *decoder) line(line []byte, at int, last bool, f *format.File) {
 		d.reject(v.at, format.TooLong(line))
 	case len(v.raw) == 0:
 	case v.is() != '{' && v.is() != '[':
-		d.reject(v.at, format.NewFault(format.Malformed, "the line is no JSON document"))
+		d.reject(v.at, format.NewFault(format.Malformed, "the line is no JSON document").OtherLine())
 	case d.fastLine(v):
 	case last && jsonscan.Balanced(v.raw) == 0:
 		d.cutShort(v, d.value)

@@ -163,6 +163,7 @@ func (d *documents) top(c byte) (*format.Chunk, error) {
 		return d.open(c)
 	}
 	bad := d.fault(format.Malformed, "bytes that are no JSON document")
+	bad.Bad = bad.Bad.OtherLine()
 	d.Pass(format.PastNewline)
 	return bad, nil
 }

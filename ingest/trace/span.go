@@ -380,6 +380,9 @@ func (r *spanReader) judge() {
 		row.Outcome = spans.Unfinished
 		return
 	}
+	if row.Duration >= format.EpochFrom {
+		r.tally.Odd[format.EpochDurations]++ // a start of 0, mostly
+	}
 	v, marked := r.verdict()
 	row.Outcome, row.CutBy, row.Failure, row.Marked = v.Outcome, v.CutBy, v.Failure, marked
 	if marked {

@@ -49,11 +49,12 @@ type Length struct {
 	Rounded    bool
 	Resolution uint8
 	Own        bool // the value stated its unit
+	Grouped    bool // a comma was read as a separator of thousands, not as a point
 }
 
 // ParseDuration reads a duration: a number in the given unit, or text with its
-// own unit ("1.50025ms", "1m30s", "PT3.5S"). A bare number without a unit is
-// ErrNoUnit: it is never guessed from its size.
+// own unit ("1.50025ms", "1m30s", "PT3.5S", "1.5 seconds", "0:00:01.5"). A bare number
+// without a unit is ErrNoUnit: it is never guessed from its size.
 func ParseDuration(b []byte, unit Unit) (Length, error) {
 	if s, ok := fastNumber(b, unit); ok {
 		return s, nil
@@ -66,7 +67,10 @@ func ParseDuration(b []byte, unit Unit) (Length, error) {
 	if n == len(b) {
 		return bareDuration(d, unit)
 	}
-	return parseUnits(b)
+	if s, err := parseUnits(b); err != ErrNotNumber {
+		return s, err
+	}
+	return parseWritten(b, unit)
 }
 
 // fastNumber is the fast path of a few digits with or without a point, by
@@ -123,8 +127,8 @@ func parseOddDuration(b []byte) (Length, error) {
 			return Length{}, errInfinite
 		}
 	}
-	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') && (b[1] == 'T' || b[1] == 't') {
-		return parseUnits(b[2:])
+	if len(b) > 2 && (b[0] == 'P' || b[0] == 'p') {
+		return parseISO(b[1:])
 	}
 	if len(b) > 3 && b[0] == '-' && (b[1] == 'P' || b[1] == 'p') {
 		s, err := parseOddDuration(b[1:])
@@ -147,7 +151,7 @@ func parseUnits(b []byte) (total Length, err error) {
 		}
 		b = bytes.TrimLeft(b[n:], " ")
 		word := unitWord(b)
-		b = bytes.TrimLeft(b[len(word):], " ")
+		b = bytes.TrimPrefix(bytes.TrimLeft(b[len(word):], ", "), []byte("and "))
 		part, err := inUnit(d, word)
 		if err != nil {
 			return Length{}, err
@@ -162,31 +166,70 @@ func parseUnits(b []byte) (total Length, err error) {
 	return total, nil
 }
 
-// unitWord is what stands before the next blank, point or digit.
+// unitWord is what stands before the next blank, point, comma or digit.
 func unitWord(b []byte) []byte {
 	n := 0
-	for n < len(b) && b[n] != ' ' && b[n] != '.' && b[n]-'0' > 9 {
+	for n < len(b) && b[n] != ' ' && b[n] != '.' && b[n] != ',' && b[n]-'0' > 9 {
 		n++
 	}
 	return b[:n]
 }
 
-// inUnit is a number in the unit that word names: one of ParseUnit's, or m, h
-// and the capitals of ISO 8601.
-func inUnit(d Decimal, word []byte) (Length, error) {
-	times, unit := uint64(1), Seconds
-	switch string(word) {
-	case "m", "M":
-		times = 60
-	case "h", "H":
-		times = 3600
-	case "S":
-	default:
-		var ok bool
-		if unit, ok = ParseUnit(string(word)); !ok {
-			return Length{}, ErrNotNumber
+// unitLength is a unit in words: so many times a power of ten over a nanosecond.
+type unitLength struct {
+	times uint64 // below 10,000
+	power int
+}
+
+// unitWords are the units in lower case, but for those of ParseUnit.
+var unitWords = map[string]unitLength{}
+
+func init() {
+	for unit, words := range map[unitLength][]string{
+		{1, 0}:     {"nanosecond", "nsec", "nano"},
+		{1, 3}:     {"microsecond", "usec", "micro"},
+		{1, 6}:     {"millisecond", "msec", "milli", "ms"},
+		{1, 9}:     {"second", "sec", "s"},
+		{60, 9}:    {"minute", "min", "m"},
+		{3600, 9}:  {"hour", "hr", "h"},
+		{864, 11}:  {"day", "d"},
+		{6048, 11}: {"week", "w"},
+	} {
+		for _, word := range words {
+			unitWords[word] = unit
+			if len(word) > 2 || word == "hr" {
+				unitWords[word+"s"] = unit
+			}
 		}
 	}
-	ns, exact, err := d.scale(times, int(unit))
-	return Length{NS: ns, Rounded: !exact, Resolution: resolutionOf(d, unit)}, err
+}
+
+// inUnit is a number in the unit that word names: one of ParseUnit's or of
+// unitWords, in any case.
+func inUnit(d Decimal, word []byte) (Length, error) {
+	of := unitLength{times: 1}
+	if unit, ok := ParseUnit(string(word)); ok {
+		of.power = int(unit)
+	} else if of, ok = unitWords[string(lower(word, new([longestUnit]byte)))]; !ok {
+		return Length{}, ErrNotNumber
+	}
+	ns, exact, err := d.scale(of.times, of.power)
+	return Length{NS: ns, Rounded: !exact, Resolution: resolutionOf(d, Unit(min(of.power, int(Seconds))))}, err
+}
+
+// longestUnit is the length of "milliseconds" and of "microseconds".
+const longestUnit = 12
+
+// lower writes a word to buf in lower case; a longer one comes back as it is.
+func lower(word []byte, buf *[longestUnit]byte) []byte {
+	if len(word) > len(buf) {
+		return word
+	}
+	for i, c := range word {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		buf[i] = c
+	}
+	return buf[:len(word)]
 }

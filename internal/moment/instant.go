@@ -16,7 +16,8 @@ type Instant struct {
 	Resolution uint8
 }
 
-// ParseInstant reads RFC 3339 text, or a number in the given unit. An epoch
+// ParseInstant reads RFC 3339 text and what parseWrittenTime knows, or a number in the
+// given unit. An epoch
 // number without a unit is told from its size, which for any date from 2001 to
 // 2286 is unambiguous; anything smaller is ErrNoUnit.
 func ParseInstant(b []byte, unit Unit) (Instant, error) {
@@ -24,7 +25,10 @@ func ParseInstant(b []byte, unit Unit) (Instant, error) {
 	if d, err := ParseDecimal(b); err == nil {
 		return epoch(d, unit)
 	}
-	return parseClock(b)
+	if t, err := parseClock(b); err == nil {
+		return t, nil
+	}
+	return parseWrittenTime(b)
 }
 
 func epoch(d Decimal, unit Unit) (Instant, error) {
@@ -110,7 +114,7 @@ func parseClock(b []byte) (Instant, error) {
 	year := c.digits(4)
 	month := c.then("-").digits(2)
 	day := c.then("-").digits(2)
-	hour := c.then("T ").digits(2)
+	hour := c.then("Tt ").digits(2)
 	minute := c.then(":").digits(2)
 	second := c.then(":").digits(2)
 	nanos, written := c.fraction()
@@ -167,7 +171,7 @@ func (c *clock) fraction() (nanos, written int) {
 
 // zone takes the zone off the front: none, Z, ±07:00 or ±0700.
 func (c *clock) zone() time.Duration {
-	if c.bad || len(c.b) == 0 || c.skip("Z") {
+	if c.bad || len(c.b) == 0 || c.skip("Zz") {
 		return 0
 	}
 	sign := time.Duration(1)
