@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -13,6 +12,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/hoplog"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/ingest/trace"
+	"github.com/tailscope/tailscope/internal/disk"
 )
 
 // Config is how a run reads its inputs.
@@ -54,7 +54,7 @@ type opener struct {
 func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
 	in := src.Stdin
 	if in == nil {
-		file, err := os.Open(src.Path)
+		file, err := disk.Open(src.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (f opener) prepare(raw *bufio.Reader) error {
 	case broken && none:
 		f.Fail(err)
 		return nil
-	case broken && bytes.IndexByte(head, '\n') < 0:
+	case broken:
 		return f.recogniseTruncated(head, err)
 	case err == io.EOF && none:
 		f.empty(head)
@@ -105,9 +105,9 @@ func (f opener) prepare(raw *bufio.Reader) error {
 	return f.recognise(head)
 }
 
-// recogniseTruncated recognises a stream that breaks off within its first line: a
-// document on one line may hold whole traces even so. What is of no known format
-// has broken off before it showed one.
+// recogniseTruncated recognises a stream that breaks off within its head, which may
+// hold whole records even so. What is of no known format has broken off before it
+// showed one.
 func (f opener) recogniseTruncated(head []byte, broken error) error {
 	var unknown *UnknownFormatError
 	if err := f.recognise(head); !errors.As(err, &unknown) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestReadErrorAtAnyByteIsDamage(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
 		"plain": rowA + rowB, "gzip": gzipped(t, rowA, rowB), "zstd": zstandard(t, rowA, rowB),
-		"CSV": "hop,duration_ms\na,1\nb,2\n", "Jaeger": `{"data":[` + uiTrace + `]}`, "padded gzip": gzipped(t, rowA) + "\x00\x00",
+		"CSV": "hop,duration_ms\na,1\nb,2345\n", "Jaeger": `{"data":[` + uiTrace + `]}`, "padded gzip": gzipped(t, rowA) + "\x00\x00",
 	} {
 		whole := decode(t, how{}, in)
 		for at := range len(in) + 1 {
@@ -45,8 +46,8 @@ func TestReadErrorAtAnyByteIsDamage(t *testing.T) {
 			if !errors.Is(d.damage, errDying) && !errors.Is(d.damage, io.ErrUnexpectedEOF) || d.summary.Files[0].Complete {
 				t.Fatalf("%s at %d of %d: damage %v, %+v", name, at, len(in), d.damage, d.summary.Files[0])
 			}
-			if len(d.rows) > len(whole.rows) {
-				t.Fatalf("%s at %d: %d rows of %d", name, at, len(d.rows), len(whole.rows))
+			if n := len(d.rows); n > len(whole.rows) || n > 0 && !reflect.DeepEqual(d.rows, whole.rows[:n]) {
+				t.Fatalf("%s at %d: %v, want the first of %v", name, at, d.rows, whole.rows)
 			}
 		}
 	}
@@ -101,4 +102,30 @@ func zstdFramesOf(t *testing.T, text string) (frames []string) {
 		frames = append(frames, streamed.String(), "\x51\x2a\x4d\x18\x02\x00\x00\x00ab"+streamed.String())
 	}
 	return frames
+}
+
+// A read error between two spans, two members or two lines is not taken for the end of
+// a document either: what stands behind it may belong to what came before.
+func TestReadErrorAtAnyByteOfTracesLeavesTheSpansBeforeIt(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"jaeger": fixture(t, "jaeger/good.json"), "jaeger-jsonpb": fixture(t, "jaeger-jsonpb/good.json"), "otlp": fixture(t, "otlp/good.jsonl"),
+		"jaeger-proto": marshalled(t, exampleTrace()),
+	} {
+		for _, format := range []string{name, ""} {
+			if format == "" && name == "jaeger-proto" {
+				continue // it has no marks
+			}
+			whole := readTraces(t, traceHow{format: name}, in)
+			for at := range len(in) + 1 {
+				d := readTraceSource(t, traceHow{format: format}, Source{Path: "in", Stdin: &failsOnce{r: strings.NewReader(in[:at])}})
+				if d.err != nil || !errors.Is(d.damage, errDying) || d.summary.Files[0].Complete {
+					t.Fatalf("%s at %d: %v, damage %v, %+v", name, at, d.err, d.damage, d.summary.Files)
+				}
+				if n := len(d.rows); n > len(whole.rows) || n > 0 && !reflect.DeepEqual(d.rows, whole.rows[:n]) {
+					t.Fatalf("%s at %d: %+v, want the first of %+v", name, at, d.rows, whole.rows)
+				}
+			}
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tailscope/tailscope/internal/disk"
 )
 
 // Source is one input to read.
@@ -51,7 +52,7 @@ func resolve(arg string, stdin io.Reader) ([]Source, error) {
 	if arg == "-" {
 		return []Source{newStdin(stdin)}, nil
 	}
-	info, err := os.Stat(arg)
+	info, err := disk.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
 		return folder(arg)
@@ -81,6 +82,9 @@ func folder(root string) ([]Source, error) {
 	root = filepath.Clean(root) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		if err == nil && d.IsDir() && !hidden {
+			err = disk.Try(disk.ListCall, path)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -102,7 +106,7 @@ func folder(root string) ([]Source, error) {
 func stat(paths []string, named bool) ([]Source, error) {
 	var sources []Source
 	for _, p := range paths {
-		info, err := os.Stat(p)
+		info, err := disk.Stat(p)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
 			continue // a link to nowhere or to itself, or a log that was just rotated away

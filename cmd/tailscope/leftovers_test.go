@@ -83,7 +83,7 @@ func TestWhatCannotBeReadBackEndsTheRun(t *testing.T) {
 					}
 					r = damaged(t, folder, damage, c[0], args...)
 				}
-				line := regexp.MustCompile(`^tailscope: temporary file of (durations|chains|retries|spans) in ` + regexp.QuoteMeta(folder) + `: it[^\n]+\n$`)
+				line := regexp.MustCompile(`^tailscope: temporary file of (durations|chains|retries|spans) in ` + regexp.QuoteMeta(folder) + `: it[^\n]+; --temp-dir names another folder\n$`)
 				if r.code != exitFailed || r.out != "" || !line.MatchString(r.stderr) {
 					t.Errorf("exit code %d, %d bytes of output, %q", r.code, len(r.out), r.stderr)
 				}

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/report"
 )
 
@@ -38,13 +40,17 @@ const (
 // Main runs the tool and returns its exit code. Data goes to stdout, all else
 // to stderr.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return execute(args, streams{stdin, stdout, stderr, memory.DefaultAllocator})
+}
+
+func execute(args []string, s streams) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	cmd := newRoot(streams{stdin, stdout, stderr})
+	cmd := newRoot(s)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
-		complain(stderr, err)
+		complain(s.err, err)
 	}
 	return exitCode(err)
 }
@@ -52,6 +58,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // complain prints an error. It may quote a log or a file's name, so what could
 // steer a terminal is made visible; an error of several lines keeps them.
 func complain(stderr io.Writer, err error) {
+	if own := (*spill.Error)(nil); errors.As(err, &own) {
+		err = fmt.Errorf("%w; --temp-dir names another folder", err)
+	}
 	for i, line := range strings.Split(err.Error(), "\n") {
 		prefix := ""
 		if i == 0 {
@@ -61,10 +70,11 @@ func complain(stderr io.Writer, err error) {
 	}
 }
 
-// streams is where a run reads and writes.
+// streams is where a run reads and writes, and what its Arrow memory comes from.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	memory   memory.Allocator
 }
 
 // usageError is a mistake in the command line.

@@ -4,20 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/tailscope/tailscope/ingest"
 )
 
 // output is a file being written that takes its place only when it is whole.
 type output interface {
 	io.Writer
-	CloseAtomicallyReplace() error
+	// Sync makes sure that what was written is there to stay.
+	Sync() error
+	// Replace closes the file and puts it in its place.
+	Replace() error
+	// Cleanup gives up what is not in its place.
 	Cleanup() error
 }
 
@@ -38,11 +42,42 @@ func (p *plan) create(path string) (output, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return device{f}, err
 	}
-	if f, err := createUnnamed(path); err == nil {
-		return f, nil
+	f, err := createUnnamed(path)
+	if err != nil {
+		f, err = createHidden(path)
 	}
-	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
-		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	return replacement{f, path}, notWritten(path, err)
+}
+
+// replacement is a file that takes the place of what path names. Its errors tell that
+// path: the file has another name until then, or none.
+type replacement struct {
+	output
+	path string
+}
+
+func (r replacement) Write(p []byte) (int, error) {
+	n, err := r.output.Write(p)
+	return n, notWritten(r.path, err)
+}
+
+func (r replacement) Sync() error { return notWritten(r.path, r.output.Sync()) }
+
+func (r replacement) Replace() error { return notWritten(r.path, r.output.Replace()) }
+
+// notWritten says of which output an error is.
+func notWritten(path string, err error) error {
+	var file *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &file):
+		err = file.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s cannot be written: %w; what was there stays", path, err)
 }
 
 // stream returns the open stream that path is another name of, nil if it is
@@ -67,14 +102,19 @@ func (p *plan) stream(path string) io.Writer {
 // stream is an output that is somebody else's and stays open.
 type stream struct{ io.Writer }
 
-func (stream) CloseAtomicallyReplace() error { return nil }
+func (stream) Sync() error { return nil }
+
+func (stream) Replace() error { return nil }
 
 func (stream) Cleanup() error { return nil }
 
 // device is an output that is written in place.
 type device struct{ *os.File }
 
-func (d device) CloseAtomicallyReplace() error { return d.Close() }
+// Sync does nothing: not every device can.
+func (device) Sync() error { return nil }
+
+func (d device) Replace() error { return d.Close() }
 
 func (d device) Cleanup() error { return d.Close() }
 

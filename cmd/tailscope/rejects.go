@@ -105,15 +105,31 @@ func (w *rejectWriter) lines(rejects []ingest.Reject) error {
 	return nil
 }
 
-// commit puts the file in its place.
-func (w *rejectWriter) commit() error {
+// sync makes sure that all lines are there to stay: what can fail, fails before the
+// report takes its place.
+func (w *rejectWriter) sync() error {
 	if w.file == nil {
 		return nil
 	}
 	if err := w.buffer.Flush(); err != nil {
 		return err
 	}
-	return w.file.CloseAtomicallyReplace()
+	return w.file.Sync()
+}
+
+// commit puts the file in its place; sync comes before.
+func (w *rejectWriter) commit() error {
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Replace()
+}
+
+func (w *rejectWriter) syncAndCommit() error {
+	if err := w.sync(); err != nil {
+		return err
+	}
+	return w.commit()
 }
 
 // discard removes what was written of a run that did not end; after commit it

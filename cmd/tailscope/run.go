@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
-
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
@@ -42,14 +40,20 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	p.sayInput(r.input, read)
 	if r.input.Accepted == 0 {
-		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.commit())
+		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.syncAndCommit())
 	}
 	page := r.report()
+	if err := read.rejects.sync(); err != nil {
+		return err
+	}
 	if err := p.write(out, page, p.textOptions()); err != nil {
 		return err
 	}
 	p.sayLeftOut(page)
-	if err := out.CloseAtomicallyReplace(); err != nil {
+	if err := out.Sync(); err != nil {
+		return err
+	}
+	if err := out.Replace(); err != nil {
 		return err
 	}
 	if err := read.rejects.commit(); err != nil {
@@ -198,7 +202,7 @@ func (l *pipeline) send(e event) {
 // work decodes chunks: attempts go straight into the worker's set, and spans, and
 // lines of chains, wait until their trace or chain is whole.
 func (l *pipeline) work(w *worker) {
-	decoder := ingest.NewDecoder(l.plan.ingest, memory.DefaultAllocator, l.plan.columns(), l.plan.rejects != "")
+	decoder := ingest.NewDecoder(l.plan.ingest, l.plan.streams.memory, l.plan.columns(), l.plan.rejects != "")
 	defer decoder.Release()
 	take := func(b *spans.Batch) {
 		defer b.Release()

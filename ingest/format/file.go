@@ -136,7 +136,7 @@ func (f *File) Damage() error {
 	if f.damage == nil {
 		return nil
 	}
-	if f.Compression == "none" {
+	if f.Compression == "" || f.Compression == "none" {
 		return fmt.Errorf("%s: reading breaks off: %w", f.Path, f.damage)
 	}
 	return fmt.Errorf("%s: the %s stream breaks off: %w", f.Path, f.Compression, f.damage)

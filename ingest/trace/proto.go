@@ -153,8 +153,8 @@ func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.File.Max
 // whole, or too long.
 func (m *messages) stopped(n int, f wireField, err error) *format.Chunk {
 	switch {
-	case n > 0 && errors.Is(err, io.EOF):
-		return m.chunk(n)
+	case n > 0 && errors.Is(err, io.EOF) && errors.Is(m.Err, io.EOF):
+		return m.chunk(n) // after an error of the stream the process may be missing
 	case n > 0 && err == nil && !m.fits(n, f):
 		return m.partial(n, format.NewFault(format.LineTooLong, "the message is larger than --max-line, and the process of the span is at its end"))
 	case n > 0:

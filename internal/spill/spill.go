@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/tailscope/tailscope/internal/disk"
 	"github.com/tailscope/tailscope/internal/unnamed"
 )
 
@@ -21,8 +22,8 @@ import (
 // One goroutine writes. Several may read at once, also while it writes.
 type File struct {
 	folder, kind string
-	file         *os.File // nil before the first block
-	path         string   // of what Close has to remove
+	file         *disk.File // nil before the first block
+	path         string     // of what Close has to remove
 	end          int64
 	closed       bool
 	joined       []byte // of parts
@@ -89,10 +90,10 @@ func (f *File) create() (err error) {
 	if f.file, err = unnamed.Open(f.folder, os.O_RDWR|os.O_EXCL, 0o600); err == nil {
 		return nil
 	}
-	if f.file, err = os.CreateTemp(f.folder, "tailscope-"+f.kind+"-*"); err != nil {
+	if f.file, err = disk.CreateTemp(f.folder, "tailscope-"+f.kind+"-*"); err != nil {
 		return err
 	}
-	if os.Remove(f.file.Name()) != nil {
+	if disk.Remove(f.file.Name()) != nil {
 		f.path = f.file.Name()
 	}
 	return nil
@@ -125,7 +126,7 @@ func (f *File) Close() error {
 	}
 	err := f.file.Close()
 	if f.path != "" {
-		err = errors.Join(err, os.Remove(f.path))
+		err = errors.Join(err, disk.Remove(f.path))
 	}
 	return f.named(err)
 }

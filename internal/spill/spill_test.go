@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tailscope/tailscope/internal/disk"
 )
 
 // write makes a file with blocks in it.
@@ -106,7 +108,7 @@ func TestCloseRemovesAFileThatKeptItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := New(folder, "blocks")
-	f.file, f.path = file, file.Name()
+	f.file, f.path = disk.Wrap(file, folder), file.Name()
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
@@ -195,7 +197,7 @@ func TestAFullDiskIsNamed(t *testing.T) {
 		t.Skip(err)
 	}
 	f := New("", "durations")
-	f.file = full
+	f.file = disk.Wrap(full, "/dev/full")
 	defer f.Close()
 	_, err = f.Write([]byte("block"))
 	if want := "temporary file of durations in " + os.TempDir() + ": no space left on device"; err == nil || err.Error() != want {
