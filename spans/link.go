@@ -14,14 +14,20 @@ const (
 // Link makes the spans, in any order, a sorted forest. Nothing here calls itself, so
 // that a chain may be as deep as memory allows.
 func (t *Trace) Link() {
-	sortFew(t.Spans, compareSpans)
-	slices.SortFunc(t.captions, func(a, b named) int {
+	t.Duplicates, t.Cycles, t.order = 0, 0, t.order[:0]
+	sortUnless(t.Stop, t.Spans, compareSpans)
+	sortUnless(t.Stop, t.captions, func(a, b *named) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), bytes.Compare(a.text, b.text))
 	})
-	t.Duplicates, t.Cycles, t.order = 0, 0, t.order[:0]
+	if t.Stop.Told() {
+		return
+	}
 	t.locate()
 	if t.dropDuplicates() {
 		t.locate()
+	}
+	if t.Stop.Told() {
+		return
 	}
 	t.Parents = refill(t.Parents, len(t.Spans), undecided)
 	t.joinHalves()

@@ -143,6 +143,10 @@ type Trace struct {
 	// retries, -1 where it is no retry or where that is not known.
 	RetryOf []int32
 
+	// Stop is asked while very many spans are worked on, nil for never. Once it says
+	// so, what is known of the trace is good for nothing.
+	Stop Stop
+
 	Hops          []Hop
 	Hosts, Strata []string
 	Instances     []string

@@ -107,13 +107,12 @@ func inOrder(x, y spans.Hop) pair {
 	return pair{x, y}
 }
 
-// callers is how many attempts of one hop call another.
+// callers is how many attempts of one hop call another. Calls are sorted by hop, and a
+// hop may make very many.
 func (a *adviser) callers(caller, callee spans.Hop) uint64 {
 	if n := a.nodes[caller]; n != nil {
-		for i := range n.Calls {
-			if n.Calls[i].Hop == callee {
-				return n.Calls[i].Callers
-			}
+		if at, found := slices.BinarySearchFunc(n.Calls, callee, func(c callgraph.Call, h spans.Hop) int { return c.Hop.Compare(h) }); found {
+			return n.Calls[at].Callers
 		}
 	}
 	return 0

@@ -133,6 +133,9 @@ func TestAnEndFromOutsideLeavesNothing(t *testing.T) {
 					t.Error(err)
 				}
 				run.Wait()
+				if code := run.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != 143 {
+					t.Errorf("exit code %d", code)
+				}
 				for _, folder := range []string{temp, results} {
 					if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 						t.Errorf("left: %v, %v", left, err)

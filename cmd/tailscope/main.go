@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/tailscope/tailscope/internal/spill"
@@ -48,11 +49,33 @@ func execute(args []string, s streams) int {
 	defer stop()
 	cmd := newRoot(s)
 	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	err := untilTold(ctx, patience, func() error { return cmd.ExecuteContext(ctx) })
 	if err != nil {
 		complain(s.err, err)
 	}
 	return exitCode(err)
+}
+
+// patience is how long a run that a signal ends may take to leave what it is doing.
+const patience = 700 * time.Millisecond
+
+// untilTold runs a command to its end. Once ctx has ended it waits only so long: what
+// the run is at, be it a read from a disk that hangs, does not keep the process. Files
+// that are not in their place have no name then, where the system allows that.
+func untilTold(ctx context.Context, patience time.Duration, run func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return context.Cause(ctx)
+	}
 }
 
 // complain prints an error. It may quote a log or a file's name, so what could

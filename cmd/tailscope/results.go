@@ -35,6 +35,9 @@ func (p *plan) results(f *merged) *results {
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),
 	}
 	for i, a := range p.analyses {
+		if f.stop.Told() { // so that nobody looks at them
+			break
+		}
 		if section := a.result(r, f.collected[i]); a.shown {
 			r.sections = append(r.sections, section)
 		}

@@ -35,7 +35,7 @@ func (p *plan) run(ctx context.Context) error {
 		return err
 	}
 	r := p.results(read)
-	if err := read.err(); err != nil {
+	if err := errors.Join(read.err(), context.Cause(ctx)); err != nil {
 		return err
 	}
 	p.sayInput(r.input, read)
@@ -43,14 +43,14 @@ func (p *plan) run(ctx context.Context) error {
 		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.syncAndCommit())
 	}
 	page := r.report()
-	if err := read.rejects.sync(); err != nil {
+	if err := errors.Join(read.rejects.sync(), context.Cause(ctx)); err != nil {
 		return err
 	}
 	if err := p.write(out, page, p.textOptions()); err != nil {
 		return err
 	}
 	p.sayLeftOut(page)
-	if err := out.Sync(); err != nil {
+	if err := errors.Join(out.Sync(), context.Cause(ctx)); err != nil {
 		return err
 	}
 	if err := out.Replace(); err != nil {
@@ -103,6 +103,7 @@ type event struct {
 
 // read runs the pipeline to its end.
 func (p *plan) read(ctx context.Context) (*merged, error) {
+	outside := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	l := &pipeline{
 		plan: p, ctx: ctx, bytes: new(atomic.Int64),
@@ -114,6 +115,7 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 	defer l.stop(cancel)
 	for i := range p.jobs {
 		w := p.newWorker(l.traces.Worker(i), l.chains.Worker(i))
+		w.stop = func() bool { return outside.Err() != nil }
 		l.workers = append(l.workers, w)
 		l.running.Go(func() { l.work(w) })
 	}
@@ -277,16 +279,23 @@ func (l *pipeline) collect() (f *merged, err error) {
 	if err = l.drain(f); err == nil {
 		err = l.visit()
 	}
+	if err == nil {
+		l.mergeInto(f)
+		err = context.Cause(l.ctx)
+	}
 	if err != nil {
 		f.rejects.discard()
 		return nil, err
 	}
+	return f, nil
+}
+
+func (l *pipeline) mergeInto(f *merged) {
 	f.traces = l.traces.Counts()
 	f.worker = l.workers[0]
 	for _, one := range l.workers[1:] {
 		f.merge(one)
 	}
-	return f, nil
 }
 
 func (l *pipeline) drain(f *merged) error {

@@ -10,7 +10,8 @@ import (
 // in the end.
 type worker struct {
 	plan      *plan
-	collected []any // by the run's analyses
+	stop      spans.Stop // the run has been ended from outside
+	collected []any      // by the run's analyses
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
 
@@ -64,15 +65,22 @@ func (w *worker) addBatch(b *spans.Batch) error {
 	return w.waitingLines.AddBatch(b)
 }
 
+// longChain is from how many attempts on a chain is left off with the run.
+const longChain = 1 << 15
+
 // addChain looks at a whole chain of a hop log.
 func (w *worker) addChain(chain *spans.Chain) {
 	for _, c := range w.chains {
+		if len(chain.Attempts) >= longChain && w.stop.Told() {
+			return
+		}
 		c.AddChain(chain)
 	}
 }
 
 // addTrace looks at a whole trace: retries and cuts from below are marked first,
-// then everything that asks for traces sees it.
+// then everything that asks for traces sees it. One that is stopped is left off
+// between two of these.
 func (w *worker) addTrace(t *spans.Trace) {
 	rules := w.plan.ingest.Fields
 	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
@@ -83,6 +91,9 @@ func (w *worker) addTrace(t *spans.Trace) {
 		t.PassUpCuts()
 	}
 	for _, c := range w.traces {
+		if t.Stop.Told() {
+			return
+		}
 		c.AddTrace(t)
 	}
 }
@@ -117,6 +128,9 @@ func (w *worker) close() {
 
 func (w *worker) merge(o *worker) {
 	for i, a := range w.plan.analyses {
+		if w.stop.Told() {
+			return
+		}
 		a.merge(w.collected[i], o.collected[i])
 	}
 	w.nested += o.nested

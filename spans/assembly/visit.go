@@ -16,6 +16,8 @@ const (
 	spanBytes = 200
 	// indexBytes is what a fragment needs besides: its entry and what groups it.
 	indexBytes = 48 + 40
+	// longTrace is from how many spans on a trace is left off with the run.
+	longTrace = 1 << 15
 )
 
 // Each calls visit with every trace exactly once, from as many goroutines as
@@ -260,6 +262,9 @@ func (v *visitor) traces() error {
 			return context.Cause(v.ctx)
 		}
 		v.assemble(first)
+		if v.trace.Stop.Told() {
+			continue // which ends it
+		}
 		if err := v.visit(&v.trace); err != nil {
 			return err
 		}
@@ -271,8 +276,15 @@ func (v *visitor) traces() error {
 func (v *visitor) assemble(first int32) {
 	t := &v.trace
 	t.Begin(v.entries[first].trace)
-	t.Spans = slices.Grow(t.Spans, v.rowsOf(first))
+	rows := v.rowsOf(first)
+	if t.Stop = nil; rows >= longTrace {
+		t.Stop = func() bool { return v.ctx.Err() != nil }
+	}
+	t.Spans = slices.Grow(t.Spans, rows)
 	for e := range v.fragmentsOf(first) {
+		if t.Stop.Told() {
+			return
+		}
 		v.unpack(e.fragment, e.rows)
 	}
 	t.Link()
