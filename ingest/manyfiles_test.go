@@ -26,7 +26,8 @@ func TestOneMoreFileCostsLittleMemory(t *testing.T) {
 		if one := (many.kept - few.kept) / 300; one > kept {
 			t.Errorf("%s: %d bytes are kept of a file that was read, more than %d", name, one, kept)
 		}
-		if one := (many.allocated - few.allocated) / 300; one > allocated {
+		// Under the race detector a pool forgets at random what it is given.
+		if one := (many.allocated - few.allocated) / 300; one > allocated && !raceDetector {
 			t.Errorf("%s: %d bytes are allocated for one more file, more than %d", name, one, allocated)
 		}
 	}
