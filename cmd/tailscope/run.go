@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -254,6 +255,9 @@ func (l *pipeline) stop(cancel func()) {
 // visit looks at every trace and at every chain of hop logs, once all of them is
 // there.
 func (l *pipeline) visit() error {
+	if l.plan.keep() != assembly.KeepNone {
+		runtime.GC() // what reading left behind would make the heap as much larger
+	}
 	err := l.traces.Each(l.ctx, len(l.workers), func(worker int, t *spans.Trace) error {
 		l.workers[worker].addTrace(t)
 		return l.workers[worker].err()
