@@ -52,7 +52,7 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		dec = c.File.Kind().NewDecoder(d.fields, d.attempts.Columns())
 		d.decoders[c.File.Kind()] = dec
 	}
-	dec.Decode(c, t, &output{d, c.File.Index, yield})
+	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
 	if t.Fields != nil {
 		d.usual = t.Fields
 	}
@@ -63,48 +63,51 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 type output struct {
 	*Decoder
 	file  int32
+	tally *format.Tally
 	yield func(*spans.Batch)
 }
 
 func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
-	row.Hop, row.Instance = o.attempts.Hop(hop), instanceOf(o.attempts, instance)
-	row.Stratum = stratumOf(o.attempts, stratum)
+	row.Hop, row.Instance = o.attempts.Hop(o.bounded(hop)), o.instance(o.attempts, instance)
+	row.Stratum = o.stratum(o.attempts, stratum)
 	o.append(o.attempts, row)
 }
 
 func (o *output) Span(row *spans.Row, name, service, operation []byte, kind spans.Kind) {
+	name, service, operation = o.bounded(name), o.bounded(service), o.bounded(operation)
 	o.key = format.AppendHopKey(o.key[:0], name, service, operation, kind)
 	row.Hop = o.spans.SpanHop(o.key, func() spans.Hop { return o.fields.SpanHop(name, service, operation, kind) })
 	o.append(o.spans, row)
 }
 
-// instanceOf returns the index of an instance, 0 where there is none or nobody asked.
-func instanceOf(b *spans.Builder, name []byte) int32 {
+// instance returns the index of an instance, 0 where there is none or nobody asked.
+func (o *output) instance(b *spans.Builder, name []byte) int32 {
 	if len(name) == 0 || !b.Columns().Has(spans.Instances) {
 		return 0
 	}
-	return b.Instance(name)
+	return b.Instance(o.bounded(name))
 }
 
-func (o *output) Peer(name []byte) int32 { return instanceOf(o.spans, name) }
+func (o *output) Peer(name []byte) int32 { return o.instance(o.spans, name) }
 
 func (o *output) Host(name []byte) int32 {
 	if !o.spans.Columns().Has(spans.Hosts) {
 		return 0
 	}
-	return o.spans.Host(name)
+	return o.spans.Host(o.bounded(name))
 }
 
-func (o *output) Stratum(name []byte) int32 { return stratumOf(o.spans, name) }
+func (o *output) Stratum(name []byte) int32 { return o.stratum(o.spans, name) }
 
-func stratumOf(b *spans.Builder, name []byte) int32 {
+func (o *output) stratum(b *spans.Builder, name []byte) int32 {
 	if !b.Columns().Has(spans.Strata) {
 		return 0
 	}
-	return b.Stratum(name)
+	return b.Stratum(o.bounded(name))
 }
 
 func (o *output) append(b *spans.Builder, row *spans.Row) {
+	row.Trace, row.SpanText = o.bounded(row.Trace), o.bounded(row.SpanText)
 	if b.Full(row) {
 		o.yield(b.Batch())
 	}

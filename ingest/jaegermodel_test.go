@@ -217,10 +217,10 @@ func TestFaultsOfProtobufAreRejects(t *testing.T) {
 		{"no ids", bad(func(s *model.Span) { s.SpanID = 0 }), format.Reject{Reason: format.NoID, Detail: "the trace id or the span id is all zeros"}, 2, true},
 		{"no span", "\x0a\x02\x0a\x05", format.Reject{Reason: format.Malformed, Detail: "unexpected EOF"}, 2, true},
 		{"a start long ago", bad(func(s *model.Span) { s.StartTime = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC) }), format.Reject{Reason: format.BadTime, Detail: "startTimeUnixNano -30610224000000000000: negative"}, 2, true},
-		{"long", long, format.Reject{Reason: format.LineTooLong, Detail: fmt.Sprintf("a line of %d bytes: see --max-line", len(long))}, 2, true},
-		{"a frame that is too long", framed(0, long), format.Reject{Reason: format.LineTooLong, Detail: fmt.Sprintf("a line of %d bytes: see --max-line", len(long)+5)}, 2, true},
+		{"long", long, format.Reject{Reason: format.LineTooLong, Detail: fmt.Sprintf("a field of %d bytes: see --max-line", len(long))}, 2, true},
+		{"a frame that is too long", framed(0, long), format.Reject{Reason: format.LineTooLong, Detail: fmt.Sprintf("a message of %d bytes: see --max-line", len(long)+5)}, 2, true},
 		{"a frame that is not compressed", framed(1, "abc"), format.Reject{Reason: format.Malformed, Detail: "a compressed message: unexpected EOF"}, 2, true},
-		{"a compressed frame that is too long", framed(1, gzipped(t, long)), format.Reject{Reason: format.LineTooLong, Detail: "a line of 401 bytes: see --max-line"}, 2, true},
+		{"a compressed frame that is too long", framed(1, gzipped(t, long)), format.Reject{Reason: format.LineTooLong, Detail: "a message of 401 bytes: see --max-line"}, 2, true},
 		{"no field", "\x0f", format.Reject{Reason: format.Malformed, Detail: "no field of a protobuf message"}, 1, false},
 		{"a field that is too long for protobuf", "\x0a\xff\xff\xff\xff\xff\x01", format.Reject{Reason: format.Malformed, Detail: "no field of a protobuf message"}, 1, false},
 	} {

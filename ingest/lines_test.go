@@ -50,7 +50,8 @@ func TestQuotedNewlinesWithinMaxLineAreRead(t *testing.T) {
 	same(t, "hops", pick(d.rows, hopOf), []string{"a\nb", "last"})
 }
 
-// 70 KB, 16 MB and 20 MB lines, each followed by a short one (B43).
+// 70 KB, 16 MB and 20 MB lines, each followed by a short one (B43): without a flag,
+// lines of more than 16 MiB are left out.
 func TestLongLinesAreRead(t *testing.T) {
 	t.Parallel()
 	var in strings.Builder
@@ -59,6 +60,10 @@ func TestLongLinesAreRead(t *testing.T) {
 		fmt.Fprintf(&in, `{"hop":"long%d","pad":"%s","duration_ms":1}`+"\n"+`{"hop":"short","duration_ms":2}`+"\n", i, strings.Repeat("x", size))
 	}
 	d := decode(t, how{}, in.String())
+	same(t, "hops without a flag", pick(d.rows, hopOf), []string{"long0", "short", "short", "short"})
+	same(t, "rejects", pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Line, " ", r.Reason, " ", r.Detail) }),
+		[]string{"3 line_too_long a line of 16777256 bytes: see --max-line", "5 line_too_long a line of 20971560 bytes: see --max-line"})
+	d = decode(t, how{maxLine: 32 << 20}, in.String())
 	same(t, "hops", pick(d.rows, hopOf), []string{"long0", "short", "long1", "short", "long2", "short"})
 	same(t, "last offset", d.rows[5].Offset, int64(in.Len()-len(`{"hop":"short","duration_ms":2}`)-1))
 	same(t, "last line", d.rows[5].Line, int64(6))

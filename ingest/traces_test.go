@@ -352,9 +352,9 @@ func TestWhatIsTooLargeIsOneReject(t *testing.T) {
 		rows     int
 		reject   string
 	}{
-		{"the rest of a trace", `[{"traceID":"1a","pad":["` + pad + `"],"spans":[` + uiSpan + `],"processes":{}},` + uiTrace + `]`, 1, "1 line_too_long a line of 899 bytes: see --max-line"},
-		{"a span", strings.Replace(uiTrace, uiSpan, uiSpan+`,{"pad":"`+pad+`"},`+uiSpan, 1), 2, "172 line_too_long a line of 710 bytes: see --max-line"},
-		{"the end is missing", `[{"traceID":"1a","spans":[],"pad":["` + pad + `",{"a":`, 0, "1 line_too_long a line of 742 bytes: see --max-line"},
+		{"the rest of a trace", `[{"traceID":"1a","pad":["` + pad + `"],"spans":[` + uiSpan + `],"processes":{}},` + uiTrace + `]`, 1, "1 line_too_long a record of 899 bytes: see --max-line"},
+		{"a span", strings.Replace(uiTrace, uiSpan, uiSpan+`,{"pad":"`+pad+`"},`+uiSpan, 1), 2, "172 line_too_long a span of 710 bytes: see --max-line"},
+		{"the end is missing", `[{"traceID":"1a","spans":[],"pad":["` + pad + `",{"a":`, 0, "1 line_too_long a record of 742 bytes: see --max-line"},
 	} {
 		d := readTraces(t, traceHow{maxLine: 500, sizes: small, format: "jaeger"}, c.in)
 		same(t, c.name, strings.Join(pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Offset, " ", r.Reason, " ", r.Detail) }), "|"), c.reject)

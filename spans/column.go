@@ -176,7 +176,8 @@ func (c *blobs) reserve(mem memory.Allocator, rows int) {
 // fits reports whether another n bytes keep the offsets within int32.
 func (c *blobs) fits(n int) bool { return c.used+n <= maxBlobBytes }
 
-const maxBlobBytes = 64 << 20
+// maxBlobBytes is how much text a batch has: ids of a usual length never fill it.
+const maxBlobBytes = 8 << 20
 
 func (c *blobs) set(row int, v []byte) {
 	if len(v) > 0 {

@@ -73,7 +73,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
 	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, such as a canary's: for the Kaplan-Meier value, and for what each tells of a timeout")
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
-	f.StringVar(&o.maxLine, "max-line", "256MiB", "longest line that is read; longer ones are rejected")
+	f.StringVar(&o.maxLine, "max-line", "16MiB", "longest line, or value of a document, that is read; longer ones are rejected")
 
 	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times: an attempt lies under the attempt of another hop of its chain in which it starts")
 	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")

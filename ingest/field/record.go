@@ -151,7 +151,14 @@ type Keys struct {
 	last  *Key // that was read
 }
 
-const MaxCachedKeys = 4096
+const (
+	// MaxCachedKeys is how many keys are remembered.
+	MaxCachedKeys = 4096
+	LongestKey    = 4 << 10
+)
+
+// unknownKey stands for keys that are too long to mean anything.
+var unknownKey = Key{Path: "…"}
 
 func NewKeys(t *Table) Keys { return Keys{table: t, Seen: map[string]*Key{}} }
 
@@ -163,6 +170,9 @@ func (c *Keys) Next(path []byte) *Key {
 	k := c.last.next
 	if k == nil || k.Path != string(path) {
 		k = c.Find(path)
+		if k == &unknownKey {
+			return k // which is shared, and is followed by any other
+		}
 		if len(c.Seen) < MaxCachedKeys {
 			c.last.next = k
 		}
@@ -171,7 +181,12 @@ func (c *Keys) Next(path []byte) *Key {
 	return k
 }
 
+// Find returns what is known of a key. One longer than any that means something is
+// not looked up, let alone remembered.
 func (c *Keys) Find(path []byte) *Key {
+	if len(path) > LongestKey {
+		return &unknownKey
+	}
 	if k, ok := c.Seen[string(path)]; ok {
 		return k
 	}

@@ -60,11 +60,13 @@ func (f *File) TooLong(line []byte) bool {
 }
 
 // TooLong is the fault of a line that is.
-func TooLong(line []byte) *Fault { return Overlong(int64(len(bytes.TrimSuffix(line, Newline)))) }
+func TooLong(line []byte) *Fault {
+	return Overlong("line", int64(len(bytes.TrimSuffix(line, Newline))))
+}
 
-// Overlong is the fault of a line of n bytes.
-func Overlong(n int64) *Fault {
-	return NewFault(LineTooLong, fmt.Sprintf("a line of %d bytes: see --max-line", n))
+// Overlong is the fault of something of n bytes.
+func Overlong(what string, n int64) *Fault {
+	return NewFault(LineTooLong, fmt.Sprintf("a %s of %d bytes: see --max-line", what, n))
 }
 
 // Splitter cuts a stream into chunks that end at a newline. CSV has newlines
@@ -72,6 +74,9 @@ func Overlong(n int64) *Fault {
 type Splitter struct {
 	Window
 	Note any // of all chunks
+	// KeepsLong: a line that is too long to hold is not left out, but Next says so and
+	// somebody else reads it.
+	KeepsLong bool
 	// boundary returns the length of the longest prefix of whole records, 0 if
 	// there is none.
 	boundary func([]byte) int
@@ -89,7 +94,7 @@ func LastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 // gives what came before it as a last chunk with Cut set; the fault itself is
 // then the file's. At the end of the stream the decoder decides on the open record.
 func (s *Splitter) Next() (*Chunk, error) {
-	for want := s.Size; ; want = 2 * len(s.Ahead()) {
+	for want := s.Size; ; want = min(2*len(s.Ahead()), s.File.MaxLine+1) {
 		if s.AtLeast(want); s.Err != nil {
 			return s.last()
 		}
@@ -97,10 +102,16 @@ func (s *Splitter) Next() (*Chunk, error) {
 			return s.Chunk(n, s.Note), nil
 		}
 		if len(s.Ahead()) > s.File.MaxLine {
+			if s.KeepsLong {
+				return nil, ErrLongLine
+			}
 			return s.skipLine(), nil
 		}
 	}
 }
+
+// ErrLongLine says that a line comes that is too long to hold.
+var ErrLongLine = errors.New("a line is too long to hold")
 
 func (s *Splitter) last() (*Chunk, error) {
 	s.End()
@@ -124,7 +135,7 @@ func (s *Splitter) skipLine() *Chunk {
 	if ends {
 		length--
 	}
-	c.Bad = Overlong(length)
+	c.Bad = Overlong("line", length)
 	return c
 }
 

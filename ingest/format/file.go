@@ -19,7 +19,7 @@ type File struct {
 	Compression string // "none", "gzip" or "zstd"
 	Index       int32  // of the file in the rows, for the caller to set
 
-	MaxLine int           // longest line in bytes
+	MaxLine int           // longest line, or token of a document, in bytes
 	TempDir string        // for what is too large to hold, "" for the system's
 	Sizes   Sizes         // of what is read
 	Head    *bufio.Reader // the start of the content
@@ -47,9 +47,10 @@ type Sizes struct {
 const (
 	// HeadSize is how much of an input is looked at to recognise its format.
 	HeadSize = 256 << 10
-	// DefaultMaxLine is the longest line that is read, in bytes. It only guards
-	// the memory: no log has such lines, but binary junk does.
-	DefaultMaxLine = 256 << 20
+	// DefaultMaxLine is the longest line, and the longest token of a document, that is
+	// read, in bytes. It only guards the memory: no log has such lines, but binary junk
+	// does.
+	DefaultMaxLine = 16 << 20
 )
 
 // SetContent makes r, which has no compression, what the file holds.
@@ -101,7 +102,8 @@ func (f *File) NoteErrors(list []byte) {
 // ShownErrors is a list of errors, or one error, on one line and shortened; ""
 // for none.
 func ShownErrors(list []byte) string {
-	text := bytes.Join(bytes.Fields(list), []byte{' '})
+	const looked = 4 << 10
+	text := bytes.Join(bytes.Fields(list[:min(len(list), looked)]), []byte{' '})
 	if len(bytes.Trim(text, "[]{} ")) == 0 || text[0] != '[' && text[0] != '{' {
 		return ""
 	}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/internal/moment"
@@ -61,8 +62,15 @@ type Fault struct {
 	other  bool
 }
 
-// NewFault says why a record cannot be used.
-func NewFault(reason Reason, detail string) *Fault { return &Fault{reason: reason, detail: detail} }
+// NewFault says why a record cannot be used. What quotes more of it than a line has
+// room for is cut short.
+func NewFault(reason Reason, detail string) *Fault {
+	const most = 1000
+	if len(detail) > most {
+		detail = strings.ToValidUTF8(detail[:most], "") + "…"
+	}
+	return &Fault{reason: reason, detail: detail}
+}
 
 // OtherLine marks a line that is no record at all: it names neither a hop nor a trace
 // nor a duration, as the lines of other programs in the same log.

@@ -51,6 +51,7 @@ const (
 	GroupedDurations               // commas that were read as separators of thousands
 	EpochDurations                 // durations that are points in time
 	SlowRejects                    // rejects that speak of timeouts or of long durations
+	LongNames                      // names and ids that were clipped
 	oddities
 )
 
@@ -201,6 +202,7 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 	EpochDurations:   {"epoch_durations", "duration is as long as the time since 1970: it is", "durations are as long as the time since 1970: they are", " rather a point in time than a duration"},
 	SlowRejects:      {"slow_rejects", "rejected record speaks", "rejected records speak", " of a timeout or of a long duration: what was left out may be the tail"},
 	TimeoutTexts:     {"timeouts_in_messages", "failed attempt has an error message that speaks of a timeout; a message is no mark, so it counts", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count", " as failed, not as cut"},
+	LongNames:        {"names_clipped", "name or id is longer than 4 KiB and was", "names or ids are longer than 4 KiB and were", " clipped: each ends in a hash of the whole, so that two that differ stay apart"},
 }
 
 // Warnings say what was odd about accepted records. Numbers read as marks are only

@@ -138,7 +138,7 @@ func (w *Window) Space() {
 		case !ok:
 			return
 		case jsonscan.White(c):
-			w.Skip(1)
+			w.Skip(len(w.Ahead()) - len(bytes.TrimLeft(w.Ahead(), jsonscan.Blanks)))
 		case c == ByteOrderMark[0] && w.AtLeast(len(ByteOrderMark)) && bytes.HasPrefix(w.Ahead(), ByteOrderMark):
 			w.Skip(len(ByteOrderMark))
 		default:
@@ -207,13 +207,27 @@ func (w *Window) Find(from int, scan func([]byte) (n int, done bool)) (end int, 
 	}
 }
 
-// Token moves past the token at pos and returns it.
-func (w *Window) Token(scan func([]byte) (n int, done bool)) (text []byte, ok bool) {
-	end, ok := w.Find(0, scan)
-	if !ok {
-		return nil, false
+// Token moves past the token at pos and returns it with its length. Of one that is
+// longer than limit it returns the start only, and does not hold the rest.
+func (w *Window) Token(limit int, scan func([]byte) (n int, done bool)) (text []byte, size int64, ok bool) {
+	from, end := w.Offset, 0
+	for done := false; !done; {
+		var n int
+		n, done = scan(w.Ahead()[end:])
+		switch end += n; {
+		case end > limit:
+			text = bytes.Clone(w.Ahead()[:min(limit, startOfToken)])
+			w.Skip(end)
+			ok = done || w.Pass(scan)
+			return text, w.Offset - from, ok
+		case !done && !w.More():
+			return nil, int64(end), false
+		}
 	}
 	text = w.Ahead()[:end]
 	w.Skip(end)
-	return text, true
+	return text, int64(end), true
 }
+
+// startOfToken is how much is kept of a token that is too long.
+const startOfToken = 1 << 10

@@ -312,7 +312,9 @@ func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
 	if at.read(&field.Value{Raw: raw, Kind: kind}).Outcome != spans.Completed {
 		return false
 	}
-	at.fine = append(at.fine[:0], raw...)
+	if len(raw) <= field.MaxWord {
+		at.fine = append(at.fine[:0], raw...)
+	}
 	return true
 }
 

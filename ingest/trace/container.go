@@ -66,19 +66,17 @@ const firstLine = 8 << 20
 // another follows, every line is one: a broken line is then only its own fault.
 // Otherwise the values are found by their brackets.
 func newChunker(f *format.File) (format.Chunker, error) {
-	d := newDocuments(f)
+	d := newDocuments(f, f.Head)
 	lines := d.linewise()
 	again := io.MultiReader(bytes.NewReader(d.Ahead()), d.R)
 	looked := d.Window
 	f.OnClose(func() error { looked.Close(); return nil })
-	if !lines {
-		d.Window = format.NewWindow(f, again) // whose buffers are of the full size
-		return d, nil
+	if lines {
+		return newLineDocuments(f, again), nil
 	}
-	s := format.NewSplitter(f, format.LastNewline)
-	s.R = again
-	s.Note = &fragment{lines: true}
-	return s, nil
+	d.Window = format.NewWindow(f, again) // whose buffers are of the full size
+	f.OnClose(d.close)
+	return d, nil
 }
 
 // linewise reports whether the first line is a document and another starts on

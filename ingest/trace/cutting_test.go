@@ -104,7 +104,7 @@ func FuzzSplitterAgreesWithJSON(f *testing.F) {
 		}
 		file := &format.File{MaxLine: format.DefaultMaxLine, Sizes: format.Sizes{Window: 1 + int(size), Chunk: 1 + int(size), Element: 1 << 30}}
 		file.SetContent(bytes.NewReader(in))
-		d := newDocuments(file)
+		d := newDocuments(file, file.Head)
 		var got []string
 		for c, err := d.Next(); err == nil; c, err = d.Next() {
 			if c.Offset > int64(len(in)) || !bytes.HasPrefix(in[c.Offset:], c.Data) {
@@ -134,7 +134,7 @@ func TestLinesOrDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := c.(*format.Splitter); got != lines {
+		if _, got := c.(*lineDocuments); got != lines {
 			t.Errorf("%q: lines %v", in, got)
 		}
 	}

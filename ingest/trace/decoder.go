@@ -20,6 +20,11 @@ type decoder struct {
 
 	nested []members // one for each level of documents in documents
 	depth  int
+
+	// ready is the context that was read last, and is still good; readyPartial is what
+	// was wrong with it.
+	ready        *context
+	readyPartial *format.Fault
 }
 
 // dialectReader is a reader and its dialect.
@@ -52,7 +57,11 @@ func (d *decoder) readerOf(of *dialect) *dialectReader {
 func (d *decoder) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	d.begin(c, t, s)
 	d.depth = 0
-	switch all, note := (located{c.Data, 0}), fragmentOf(c); {
+	all, note := located{c.Data, 0}, fragmentOf(c)
+	if note.context == nil {
+		d.ready = nil
+	}
+	switch {
 	case note.lines:
 		d.lines(c)
 	case note.context != nil:
@@ -70,20 +79,18 @@ func (d *decoder) lines(c *format.Chunk) {
 	at := 0
 	for line := range bytes.Lines(c.Data) {
 		last := (c.Open || c.Cut) && at+len(line) == len(c.Data)
-		d.line(line, at, last, c.File)
+		d.line(line, at, last)
 		at += len(line)
 	}
 }
 
-func (d *decoder) line(line []byte, at int, last bool, f *format.File) {
+func (d *decoder) line(line []byte, at int, last bool) {
 	text := bytes.TrimLeft(line, jsonscan.Blanks)
 	for bytes.HasPrefix(text, format.ByteOrderMark) {
 		text = bytes.TrimLeft(text[len(format.ByteOrderMark):], jsonscan.Blanks)
 	}
 	v := located{bytes.TrimRight(text, jsonscan.Blanks), at + len(line) - len(text)}
 	switch {
-	case f.TooLong(line):
-		d.reject(v.at, format.TooLong(line))
 	case len(v.raw) == 0:
 	case v.is() != '{' && v.is() != '[':
 		d.reject(v.at, format.NewFault(format.Malformed, "the line is no JSON document").OtherLine())
@@ -125,12 +132,13 @@ func (d *decoder) element(cut bool, visit func(located) int, read func(located) 
 // cutShort reads an element that the input cuts off: the spans before the cut
 // are whole.
 func (d *decoder) cutShort(v located, read func(located) (int, *format.Fault)) {
+	ends := cmp.Or(fragmentOf(d.where.chunk).ends, &inputEnds)
 	if whole := repair(v.raw); whole != nil {
-		d.partial = endsBefore
+		d.partial = ends.before
 		_, _ = read(located{whole, v.at}) // what it cannot use is in the reject below
 		d.partial = nil
 	}
-	d.reject(v.at, endsInside)
+	d.reject(v.at, ends.inside)
 }
 
 // loneSpans decodes spans out of one large element. A chunk without any stands
@@ -140,12 +148,17 @@ func (d *decoder) loneSpans(c *format.Chunk, of *context) {
 	rest, r := located{of.text, 0}, d.readerOf(of.of)
 	switch {
 	case len(c.Data) > 0:
-		r.context(rest)
-		d.rest = nil
+		if d.ready != of { // which is not so for the next spans of the element
+			r.context(rest)
+			d.ready, d.readyPartial = of, d.partial
+		}
+		d.partial, d.rest = d.readyPartial, nil
 		located{c.Data, 0}.sequence(d.visiting(r.inContext), d.unexpected)
 	case of.of != nil:
+		d.ready = nil
 		r.elements(rest)
 	default:
+		d.ready = nil
 		d.values(rest)
 	}
 	d.partial, d.rest = nil, nil

@@ -20,6 +20,8 @@ type fragment struct {
 	// context is set where the chunk has spans out of one large element: its other
 	// parts.
 	context *context
+	// ends says how a chunk was cut off, nil for by the end of the input.
+	ends *earlyEnd
 	// partial says why the processes of spans may not be in the chunk.
 	partial *format.Fault
 	// binary: the chunk has no lines. apart: it was compressed, so that all of it
@@ -39,8 +41,9 @@ type documents struct {
 	large int
 	// nesting is the way from the document to the elements, outermost first.
 	nesting []nest
-	split   *split // spans of a large element that wait
-	faults  int    // one behind the other, up to here
+	split   *split      // spans of a large element that wait
+	faults  int         // one behind the other, up to here
+	line    *lineReader // of a document that is one line among others, nil for an input
 }
 
 // nest is one open object or array on the way to the elements.
@@ -57,11 +60,43 @@ const (
 	largeElement = 8 << 20
 	// maxNesting is how deep documents lie in documents.
 	maxNesting = 64
+	// longestGap is how much white space between elements is held.
+	longestGap = 4 << 10
 )
 
-func newDocuments(f *format.File) *documents {
-	return &documents{Window: format.NewWindow(f, f.Head), large: cmp.Or(f.Sizes.Element, largeElement)}
+func newDocuments(f *format.File, r io.Reader) *documents {
+	return &documents{Window: format.NewWindow(f, r), large: cmp.Or(f.Sizes.Element, largeElement)}
 }
+
+// close gives the temporary file back, if there is one.
+func (d *documents) close() error {
+	if d.split == nil {
+		return nil
+	}
+	return d.split.close()
+}
+
+// ends is what is said where the stream ends too early: of one line, the next one is
+// another document.
+func (d *documents) ends() *earlyEnd {
+	if d.line != nil && d.line.ended {
+		return &lineEnds
+	}
+	return &inputEnds
+}
+
+// earlyEnd is the end of an input or of a line inside a document: the faults of the
+// document, of a record that is cut off, and of a span whose process may come later.
+type earlyEnd struct{ document, inside, before *format.Fault }
+
+var (
+	inputEnds = earlyEnd{format.NewFault(format.Incomplete, "the input ends inside the document"), endsInside, endsBefore}
+	lineEnds  = earlyEnd{
+		format.NewFault(format.Malformed, "the line ends inside the document"),
+		format.NewFault(format.Malformed, "the line ends inside the record"),
+		format.NewFault(format.Malformed, "the line ends before the process of the span"),
+	}
+)
 
 // Next returns the next chunk, io.EOF after the last. A fault of the temporary
 // file ends the input, as one of the input itself does.
@@ -140,7 +175,9 @@ func (d *documents) atEnd() *format.Chunk {
 	if len(d.nesting) == 0 {
 		return nil
 	}
-	return d.fault(format.Incomplete, "the input ends inside the document")
+	c := d.Chunk(0, &fragment{})
+	c.Bad = d.ends().document
+	return c
 }
 
 // cut passes a token that the input cuts off: the end comes next.
@@ -222,12 +259,33 @@ func (d *documents) inObject(c byte) (*format.Chunk, error) {
 		return d.unexpected("bytes where a key is expected"), nil
 	}
 	at := d.Place
-	key, ok := d.Token(new(jsonscan.Balance).ScanString)
-	if !ok {
+	key, size, ok := d.Token(d.File.MaxLine, new(jsonscan.Balance).ScanString)
+	switch {
+	case !ok:
 		return d.cut()
+	case size > int64(d.File.MaxLine):
+		return d.passMember(at, size), nil
 	}
 	return d.member(at, string(jsonscan.Unquoted(key)))
 }
+
+// passMember passes the value of a key that is too long to be read.
+func (d *documents) passMember(at format.Place, size int64) *format.Chunk {
+	bad := d.ChunkAt(at, &fragment{})
+	bad.Bad = format.Overlong("key", size)
+	d.Space()
+	if c, ok := d.Peek(); ok && c == ':' {
+		d.Skip(1)
+		d.Space()
+	}
+	if c, ok := d.Peek(); ok && !separates(c) && !d.passValue() {
+		d.SkipAll()
+	}
+	return bad
+}
+
+// separates reports whether no value starts with c.
+func separates(c byte) bool { return c == ',' || c == ':' || c == '}' || c == ']' }
 
 // member reads what follows a key of a container: it goes into the value or
 // passes it.
@@ -243,7 +301,7 @@ func (d *documents) member(at format.Place, key string) (*format.Chunk, error) {
 	switch means := meanings[key]; {
 	case !ok:
 		return d.cut()
-	case c == ',' || c == ':' || c == '}' || c == ']':
+	case separates(c):
 		return d.keyAlone(at), nil
 	case c == '[' && means.elements != nil:
 		return d.enter(nest{array: true, of: means.elements})
@@ -265,7 +323,7 @@ func (d *documents) keyAlone(at format.Place) *format.Chunk {
 
 // answerErrors passes on the errors that an answer carries beside its data.
 func (d *documents) answerErrors() (*format.Chunk, error) {
-	text, ok := d.value()
+	text, _, ok := d.value()
 	if !ok {
 		return d.cut()
 	}
@@ -324,7 +382,7 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 // cutElement is an element that the input cuts off. Spans before the cut are
 // whole, so the decoder gets what is there.
 func (d *documents) cutElement(of *dialect) *format.Chunk {
-	c := d.Chunk(len(d.Ahead()), &fragment{of: of})
+	c := d.Chunk(len(d.Ahead()), &fragment{of: of, ends: d.ends()})
 	c.Open, c.Cut = true, true
 	d.nesting = d.nesting[:0]
 	return c
@@ -356,11 +414,12 @@ func (d *documents) element(from, limit int) (end int, state elementState) {
 	}
 }
 
-// following returns where the next object of the array starts, one comma after
-// at.
+// following returns where the next object of the array starts, one comma and a little
+// white space after at.
 func (d *documents) following(at int) (next int, ok bool) {
+	end := at + longestGap
 	for comma := false; ; at++ {
-		if at == len(d.Ahead()) && !d.More() {
+		if at == end || at == len(d.Ahead()) && !d.More() {
 			return 0, false
 		}
 		switch c := d.Ahead()[at]; {
@@ -373,10 +432,11 @@ func (d *documents) following(at int) (next int, ok bool) {
 	}
 }
 
-// value reads a whole value that is no element.
-func (d *documents) value() (text []byte, ok bool) {
+// value reads a whole value that is no element, with its length; of one that is too
+// long to hold, the start.
+func (d *documents) value() (text []byte, size int64, ok bool) {
 	c, _ := d.Peek()
-	return d.Token(scanOf(c))
+	return d.Token(d.File.MaxLine, scanOf(c))
 }
 
 // scanOf returns what finds the end of a value that starts with c.
@@ -394,7 +454,7 @@ func scanOf(c byte) func([]byte) (n int, done bool) {
 // that is none.
 func (d *documents) passValue() (ok bool) {
 	c, _ := d.Peek()
-	if c == ',' || c == ':' || c == '}' || c == ']' {
+	if separates(c) {
 		d.Skip(1)
 		return true
 	}

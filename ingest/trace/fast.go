@@ -66,7 +66,7 @@ func (m *tagMemos) expected(b []byte) *tagMemo {
 func (m *tagMemos) remember(key []byte, keys *field.Keys) {
 	k := m.seen[string(key)]
 	if k == nil {
-		if len(m.seen) >= field.MaxCachedKeys || jsonscan.UnescapedRun(key) < len(key) || string(key) == warningsKey {
+		if len(m.seen) >= field.MaxCachedKeys || len(key) > field.LongestKey || jsonscan.UnescapedRun(key) < len(key) || string(key) == warningsKey {
 			m.last = &m.root
 			return
 		}

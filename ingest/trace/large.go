@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"errors"
+	"sort"
 
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/internal/jsonscan"
@@ -33,6 +34,7 @@ type split struct {
 	// brackets were open there.
 	whole, depth int
 	hasSpans     bool
+	overlong     bool // a value of rest is too long to hold
 }
 
 // context is the rest of an element whose spans come by themselves.
@@ -45,27 +47,29 @@ type context struct {
 	partial *format.Fault
 }
 
-// gap is where spans were taken out of text.
+// gap is where spans were taken out of text: of how many bytes and lines, those of all
+// gaps before it included.
 type gap struct {
 	at, length int
 	lines      int64
 }
 
-// original is the place in the element of a place in text.
-func (c *context) original(at int) (moved int, lines int64) {
-	moved = at
-	for _, g := range c.gaps {
-		if g.at <= at {
-			moved, lines = moved+g.length, lines+g.lines
-		}
+// takenOut notes that what lies between two places was taken out of text, at its end.
+func (c *context) takenOut(at int, from, to format.Place) {
+	g := gap{at, int(to.Offset - from.Offset), to.Line - from.Line}
+	if n := len(c.gaps); n > 0 {
+		g.length, g.lines = g.length+c.gaps[n-1].length, g.lines+c.gaps[n-1].lines
 	}
-	return moved, lines
+	c.gaps = append(c.gaps, g)
 }
 
-// placeOf is the place in the input of a place in text.
-func (c *context) placeOf(at int) format.Place {
-	moved, lines := c.original(at)
-	return format.Place{Line: c.Line + lines + int64(bytes.Count(c.text[:at], format.Newline)), Offset: c.Offset + int64(moved)}
+// before is the length and the lines of all gaps before a place in text.
+func (c *context) before(at int) (length int, lines int64) {
+	n := sort.Search(len(c.gaps), func(i int) bool { return c.gaps[i].at > at })
+	if n == 0 {
+		return 0, 0
+	}
+	return c.gaps[n-1].length, c.gaps[n-1].lines
 }
 
 // block is a run of spans in the temporary file, or a fault.
@@ -79,7 +83,6 @@ type block struct {
 func (d *documents) takeApart(of *dialect) error {
 	s := &split{documents: d, file: spill.New(d.File.TempDir, "spans"), context: context{Place: d.Place, of: of}}
 	d.split = s
-	d.File.OnClose(s.close)
 	if err := s.read(); err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -103,7 +106,7 @@ func (s *split) read() error {
 			return err
 		case !whole:
 			return s.cut()
-		case s.rest.Len() > s.documents.File.MaxLine:
+		case s.overlong || s.rest.Len() > s.documents.File.MaxLine:
 			s.pass()
 			return nil
 		}
@@ -116,19 +119,24 @@ func (s *split) read() error {
 	return err
 }
 
-// step takes one token with the white space before it; whole is false where the
-// input ends first.
+// step takes one token, or the white space before it; whole is false where the input
+// ends first.
 func (s *split) step() (whole bool, err error) {
-	for {
-		c, ok := s.documents.Peek()
-		if !ok {
-			return false, nil
-		}
-		if !jsonscan.White(c) {
-			return s.token(c)
-		}
-		s.keep(1)
+	c, ok := s.documents.Peek()
+	switch {
+	case !ok:
+		return false, nil
+	case jsonscan.White(c):
+		s.keep(s.run(jsonscan.Blanks))
+		return true, nil
 	}
+	return s.token(c)
+}
+
+// run is how many of the next bytes are among those of set.
+func (s *split) run(set string) int {
+	ahead := s.documents.Ahead()
+	return len(ahead) - len(bytes.TrimLeft(ahead, set))
 }
 
 // token takes the bracket, the separator or the value that starts with c.
@@ -167,8 +175,7 @@ func (s *split) opening(c byte) (whole bool, err error) {
 	s.mark()
 	from := s.documents.Place
 	whole, err = s.spans()
-	to := s.documents.Place
-	s.context.gaps = append(s.context.gaps, gap{s.rest.Len(), int(to.Offset - from.Offset), to.Line - from.Line})
+	s.context.takenOut(s.rest.Len(), from, s.documents.Place)
 	return whole, err
 }
 
@@ -191,9 +198,9 @@ func (s *split) keep(n int) {
 }
 
 func (s *split) scalar() (whole bool) {
-	text, ok := s.documents.value()
-	if !ok {
-		return false
+	text, size, ok := s.documents.value()
+	if s.overlong = size > int64(s.documents.File.MaxLine); !ok || s.overlong {
+		return ok
 	}
 	s.key = ""
 	if s.wantKey && text[0] == '"' {
@@ -215,34 +222,67 @@ func (s *split) spans() (whole bool, err error) {
 		case c == ']':
 			return true, nil
 		case c == '{' || c == '[':
-			if whole, err := s.span(); !whole || err != nil {
-				return whole, err
+			if whole, err = s.span(); !whole {
+				return false, err
 			}
-		case c == '"':
-			end, _ := s.documents.Find(0, new(jsonscan.Balance).ScanString)
-			s.moveOn(end)
+		case jsonscan.White(c) || separates(c):
+			err = s.between()
 		default:
-			end, _ := s.documents.Find(0, between)
-			s.moveOn(end)
+			err = s.unexpected()
+		}
+		if err != nil {
+			return true, err
 		}
 	}
 }
 
-// between finds the next element or string, or the end of the array.
-func between(b []byte) (n int, done bool) {
-	if n = bytes.IndexAny(b, "{[]\""); n >= 0 {
-		return n, true
+// between takes what separates spans over to them. A long run of what says nothing is
+// left out.
+func (s *split) between() error {
+	if n := s.run(jsonscan.Blanks + ","); n > longestGap {
+		err := s.flush()
+		s.documents.Skip(n)
+		return err
 	}
-	return len(b), false
+	s.moveOn(s.run(jsonscan.Blanks + ",:}"))
+	return s.flushFull()
+}
+
+// unexpected takes a value that is no span over to the spans, where it is rejected;
+// one too long to hold is left out.
+func (s *split) unexpected() error {
+	d, at := s.documents, s.documents.Place
+	text, size, ok := d.value()
+	switch {
+	case size > int64(d.File.MaxLine):
+		return s.leaveOut(at, "value")
+	case !ok:
+		s.moveOn(len(d.Ahead()))
+		return nil
+	}
+	s.add(at, text)
+	return s.flushFull()
+}
+
+// leaveOut stands for what was passed since a place, which is too long to hold.
+func (s *split) leaveOut(at format.Place, what string) error {
+	err := s.flush()
+	s.blocks = append(s.blocks, block{Place: at, bad: format.Overlong(what, s.documents.Offset-at.Offset)})
+	return err
 }
 
 // moveOn takes the next n bytes over to the spans.
 func (s *split) moveOn(n int) {
-	if s.pending.Len() == 0 {
-		s.first = s.documents.Place
-	}
-	s.pending.Write(s.documents.Ahead()[:n])
+	s.add(s.documents.Place, s.documents.Ahead()[:n])
 	s.documents.Skip(n)
+}
+
+// add adds text at a place to the spans that wait.
+func (s *split) add(at format.Place, text []byte) {
+	if s.pending.Len() == 0 {
+		s.first = at
+	}
+	s.pending.Write(text)
 }
 
 // span moves one span.
@@ -257,20 +297,22 @@ func (s *split) span() (whole bool, err error) {
 		return true, s.passSpan()
 	}
 	s.moveOn(end)
-	if s.pending.Len() >= d.Size {
-		return true, s.flush()
-	}
-	return true, nil
+	return true, s.flushFull()
 }
 
 // passSpan leaves out a span that is too long to hold.
 func (s *split) passSpan() error {
-	err := s.flush()
-	d := s.documents
-	at := d.Place
-	d.passValue()
-	s.blocks = append(s.blocks, block{Place: at, bad: format.Overlong(d.Offset - at.Offset)})
-	return err
+	at := s.documents.Place
+	s.documents.passValue()
+	return s.leaveOut(at, "span")
+}
+
+// flushFull moves what waits to the file once it makes a chunk.
+func (s *split) flushFull() error {
+	if s.pending.Len() < s.documents.Size {
+		return nil
+	}
+	return s.flush()
 }
 
 // flush moves what waits to the file.
@@ -294,10 +336,10 @@ func (s *split) cut() error {
 	s.documents.SkipAll()
 	s.documents.nesting = s.documents.nesting[:0]
 	s.context.text = closed(s.rest.Bytes()[:s.whole], s.open[:min(s.depth, len(s.open))])
-	s.context.partial = endsBefore
+	s.context.partial = s.documents.ends().before
 	s.hasSpans = true
 	err := s.flush()
-	s.blocks = append(s.blocks, block{Place: s.context.Place, bad: endsInside})
+	s.blocks = append(s.blocks, block{Place: s.context.Place, bad: s.documents.ends().inside})
 	return err
 }
 
@@ -317,7 +359,7 @@ func (s *split) pass() {
 		d.nesting = d.nesting[:0]
 	}
 	s.hasSpans = true
-	s.blocks = []block{{Place: s.context.Place, bad: format.Overlong(d.Offset - s.context.Offset)}}
+	s.blocks = []block{{Place: s.context.Place, bad: format.Overlong("record", d.Offset-s.context.Offset)}}
 }
 
 // next hands out the spans, block by block; nil after the last. An element

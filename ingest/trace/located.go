@@ -156,19 +156,22 @@ func newCursor(c *format.Chunk) cursor { return cursor{chunk: c, note: fragmentO
 
 func (c *cursor) place(at int) format.Place {
 	switch {
-	case c.note.context != nil && len(c.chunk.Data) == 0:
-		return c.note.context.placeOf(at)
 	case c.note.apart:
 		return format.Place{Line: c.line, Offset: c.chunk.Offset}
 	case c.note.binary:
 		return format.Place{Line: c.line, Offset: c.chunk.Offset + int64(at)}
 	}
+	text, moved, lines := c.chunk.Data, at, int64(0)
+	if rest := c.note.context; rest != nil && len(text) == 0 {
+		length, taken := rest.before(at)
+		text, moved, lines = rest.text, at+length, taken
+	}
 	if at < c.at {
 		c.at, c.line = 0, c.chunk.Line
 	}
-	c.line += int64(bytes.Count(c.chunk.Data[c.at:at], format.Newline))
+	c.line += int64(bytes.Count(text[c.at:at], format.Newline))
 	c.at = at
-	return format.Place{Line: c.line, Offset: c.chunk.Offset + int64(at)}
+	return format.Place{Line: c.line + lines, Offset: c.chunk.Offset + int64(moved)}
 }
 
 // repair cuts an unfinished element back to its last whole object that is no part

@@ -74,7 +74,7 @@ func (m *messages) frame() *format.Chunk {
 	n := int(binary.BigEndian.Uint32(m.Ahead()[1:]))
 	switch {
 	case n > m.File.MaxLine:
-		return m.overlong(header + n)
+		return m.overlong("message", header+n)
 	case n == 0:
 		m.Skip(header)
 		return nil
@@ -103,7 +103,7 @@ func inflate(c *format.Chunk) {
 	case err != nil && !c.Cut:
 		c.Bad = format.NewFault(format.Malformed, "a compressed message: "+err.Error())
 	case len(data) > c.File.MaxLine:
-		c.Bad = format.Overlong(int64(len(data)))
+		c.Bad = format.Overlong("message", int64(len(data)))
 	}
 	c.Data = data
 }
@@ -160,7 +160,7 @@ func (m *messages) stopped(n int, f wireField, err error) *format.Chunk {
 	case n > 0:
 		return m.partial(n, endsBefore)
 	case err == nil && !m.fits(n, f):
-		return m.overlong(f.size)
+		return m.overlong("field", f.size)
 	}
 	return m.broken(err)
 }
@@ -194,9 +194,9 @@ func (m *messages) cut() *format.Chunk {
 }
 
 // overlong leaves out the next n bytes.
-func (m *messages) overlong(n int) *format.Chunk {
+func (m *messages) overlong(what string, n int) *format.Chunk {
 	c := m.chunk(0)
-	c.Bad = format.Overlong(int64(n))
+	c.Bad = format.Overlong(what, int64(n))
 	left := n
 	whole := m.Pass(func(b []byte) (int, bool) {
 		step := min(left, len(b))

@@ -146,9 +146,9 @@ func (r *spanReader) visiting(read func(located) (n int, bad *format.Fault)) fun
 func (r *spanReader) fault(err error, at int) *format.Fault {
 	var wrong *jsonscan.SyntaxError
 	if r.rest != nil && errors.As(err, &wrong) {
-		from, _ := r.rest.original(at)
-		to, _ := r.rest.original(at + wrong.At)
-		wrong.At = to - from
+		from, _ := r.rest.before(at)
+		to, _ := r.rest.before(at + wrong.At)
+		wrong.At += to - from
 	}
 	return malformed(err)
 }
