@@ -30,6 +30,7 @@ type hop struct {
 	merged     int     // hops folded into this one
 	classes    []class // first attempts by weight, where they have several
 	below      belowCount
+	spoken     uint64    // attempts that were not cut, whose messages speak of a timeout
 	clusters   *clusters // nil for hops folded into one
 }
 
@@ -69,6 +70,7 @@ type attempt struct {
 	failure  spans.Failure
 	retry    bool
 	marked   bool
+	speaks   bool     // a message that does not count speaks of a timeout
 	stratum  *stratum // nil but for first attempts of a run with strata
 	start    int64    // ns, where timed
 	timed    bool
@@ -114,6 +116,9 @@ func (h *hop) part(retry bool) *part {
 // add puts an attempt in its bucket.
 func (h *hop) add(a attempt) {
 	h.marked = h.marked || a.marked
+	if a.speaks && a.outcome != spans.Truncated && !(a.outcome == spans.Failed && h.atWall(a)) {
+		h.spoken++
+	}
 	switch a.outcome {
 	case spans.Completed:
 		h.addCompleted(a)
@@ -208,6 +213,7 @@ func (h *hop) merge(o *hop) {
 	h.retries.merge(&o.retries)
 	h.timeouts.Merge(&o.timeouts)
 	h.unfinished += o.unfinished
+	h.spoken += o.spoken
 	h.marked = h.marked || o.marked
 	h.traced = h.traced || o.traced
 	h.resolution = min(h.resolution, o.resolution)

@@ -32,12 +32,16 @@ func (t tailer) tail(q quantile.Tail) Tail {
 	if km, ok := t.kaplanMeier(q); ok && km != q.Value {
 		out.KM = &km
 	}
-	if !t.hop.tells(t.query) {
+	if !t.certain() {
 		out.Upper = nil
 	}
 	out.Reason = t.reason(out)
 	return out
 }
+
+// certain reports whether the input says which attempts were cut, so that a limit of a
+// quantile can be a certificate.
+func (t tailer) certain() bool { return t.hop.tells(t.query) && t.hop.spoken == 0 }
 
 func (t tailer) kaplanMeier(q quantile.Tail) (int64, bool) {
 	switch {
@@ -71,6 +75,8 @@ func (t tailer) uncertified(q Tail) string {
 		return ""
 	case !t.hop.tells(t.query):
 		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
+	case !t.certain():
+		return note.Count(t.hop.spoken, "message speaks", "messages speak") + " of a timeout and " + note.Form(t.hop.spoken, "does", "do") + " not count, so no limit above is certain: --match-messages counts " + note.Form(t.hop.spoken, "it", "them")
 	case q.UpperRank > q.Size():
 		need := quantile.CanarySize(q.P, 0, t.query.Confidence)
 		if need == 0 {
@@ -166,7 +172,7 @@ func (t tailer) wallText(w Wall) string {
 // certifiableSentence says up to where the completed values below the first cut
 // reach.
 func (t tailer) certifiableSentence() string {
-	if !t.hop.tells(t.query) {
+	if !t.certain() {
 		return ""
 	}
 	p := t.tails.Certifiable

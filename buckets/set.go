@@ -97,7 +97,7 @@ func (s *hopSet) Add(b *spans.Batch) {
 // one that has more to tell.
 func (s *hopSet) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
-	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked {
+	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked || b.Speaks(row) {
 		return false
 	}
 	h.marked = h.marked || marked
@@ -125,6 +125,7 @@ func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 		failure:  spans.Failure(b.Failure[row]),
 		retry:    b.Retry(row),
 		marked:   b.Marked(row),
+		speaks:   b.Speaks(row),
 	}
 	if b.Stratum != nil && !a.retry {
 		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])

@@ -40,6 +40,7 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 		failure:  one.Failure,
 		retry:    one.Retry(),
 		marked:   one.Flags.Has(spans.OutcomeMarked),
+		speaks:   one.Flags.Has(spans.SpeaksOfTimeout),
 		start:    one.Start,
 		timed:    one.Flags.Has(spans.HasStart),
 		inTrace:  true,

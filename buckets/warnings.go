@@ -20,6 +20,7 @@ func (t tailer) warnings() []note.Warning {
 	var list []note.Warning
 	for _, w := range [...]struct{ code, text string }{
 		{"cut_marks_missing", t.marksMissing()},
+		{"timeouts_in_messages", t.messages()},
 		{"weighted", t.weighted()},
 		{"dependent_attempts", t.dependent()},
 		{"drift", t.drift()},
@@ -55,6 +56,16 @@ func (t tailer) marksMissing() string {
 		return missing + "those of " + durations.Text(t.hop.timeout) + " or more count as cut, but a shorter cut or a failure would stand here as completed"
 	}
 	return missing + "cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
+}
+
+// messages says how many attempts have messages of timeouts that do not count.
+func (t tailer) messages() string {
+	n := t.hop.spoken
+	if n == 0 {
+		return ""
+	}
+	return note.Count(n, "attempt that counts as completed or failed has", "attempts that count as completed or failed have") +
+		" a message that speaks of a timeout or a cancellation: --match-messages counts " + note.Form(n, "it", "them") + " as cut; until then nothing is certain of the tail"
 }
 
 // weighted says which numbers are by weight and which are not.

@@ -159,8 +159,8 @@ func TestAttemptNumbersTellRetries(t *testing.T) {
 		retry     bool
 	}{
 		{"", `"attempt":1`, false}, {"", `"attempt":2`, true}, {"", `"ATTEMPT":"2"`, true}, {"", `"attempt":0`, false},
-		{"", `"retry_count":0`, false}, {"", `"retry_count":1`, true}, {"", `"resend_count":1`, true}, {"", `"http.request.resend_count":1`, true},
-		{"0", `"attempt":1`, true}, {"0", `"attempt":0`, false}, {"1", `"retry_count":1`, false}, {"1", `"retry_count":2`, true},
+		{"", `"retry_count":0`, false}, {"", `"retry_count":1`, false}, {"", `"resend_count":1`, true}, {"", `"retryAttempt":1`, true}, {"", `"http.request.resend_count":1`, true},
+		{"0", `"attempt":1`, true}, {"0", `"attempt":0`, false}, {"1", `"resend_count":1`, false}, {"1", `"resend_count":2`, true},
 		{"", `"attempt":2.0`, true}, {"", `"attempt":2e0`, true}, {"", `"attempt":null`, false}, {"", `"attempt":""`, false}, {"", `"x":1`, false},
 	} {
 		got := one(t, how{first: c.first}, `{"hop":"x","duration_ms":1,`+c.in+`}`)

@@ -34,6 +34,7 @@ type how struct {
 	chunk   int // size of chunks, 0 for the usual
 	// firstRejects keeps only the first reject of each reason of a chunk.
 	firstRejects bool
+	rules        outcome.Config
 	columns      *spans.Columns // nil for all
 }
 
@@ -53,7 +54,7 @@ func (h how) config(t testing.TB) Config {
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: settingsOf(t, c, outcome.Config{}), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
+	return Config{Fields: settingsOf(t, c, h.rules), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
 }
 
 // attempt is a row as a test reads it back.
@@ -64,6 +65,8 @@ type attempt struct {
 	End          string // "completed", "truncated own", "failed refused"
 	Marked       bool
 	Retry        bool
+	Speaks       bool // a message that does not count speaks of a timeout
+	Tries        uint8
 	Timeout      time.Duration
 	Trace        string
 	Start        string // RFC 3339, "" for none
@@ -151,7 +154,7 @@ func spoil(c *format.Chunk) {
 func readBack(b *spans.Batch, i int) attempt {
 	a := attempt{
 		Hop: column(b, "hop", i), Stratum: column(b, "stratum", i), Duration: time.Duration(b.Duration[i]), Timeout: time.Duration(b.Timeout[i]),
-		Marked: b.Marked(i), Retry: b.Retry(i), Trace: string(b.Trace(i)),
+		Marked: b.Marked(i), Retry: b.Retry(i), Speaks: b.Speaks(i), Trace: string(b.Trace(i)),
 		End: ending(spans.Outcome(b.Outcome[i]), spans.CutBy(b.CutBy[i]), spans.Failure(b.Failure[i])),
 	}
 	if b.Line != nil {

@@ -46,7 +46,7 @@ var oddValues = []string{
 	"1", "0", "00", "12", "1234567", "12345678", "123456789012", "99999999999999999999", "1.5", "1e3", "-1", "-0", "1.0000000001",
 	"true", "false", "null", `""`, `"c-00"`, `"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"`, `"none"`,
 	`"2026-01-15T02:00:00.123456789Z"`, `"2026-01-15T24:00:00Z"`, `"2026-01-15T02:00:00.Z"`, `"2026-01-15T02:00:00.5+01:00"`, `"1677-10-01T00:00:00Z"`, `"2026-01-15 02:00:61Z"`, "9223372036854775807", `"x"`, `"1"`, `"5ms"`, `"false"`, `"no"`, `"ok"`, `"timeout"`, `" y "`, `"a\"b"`, `"\u0041"`, "\"caf\xe9\"",
-	"[]", "{}", "[1, 2]", `{"a":1}`, `{"code":504}`, "[1,\n2]", "\"a\tb\"", "tru", "", "504", "200", "408", `"2026-01-15T02:00:00Z"`, "1768442400",
+	"[]", "{}", "[1, 2]", `{"a":1}`, `{"code":504}`, "[1,\n2]", "\"a\tb\"", "tru", "", "504", "200", "408", "3", `"000"`, `"200 OK"`, `"504 Gateway Timeout"`, `"sH--"`, `"UT"`, `"-"`, `"warn"`, `"it timed out"`, `"timeout=30s"`, `{"a":"deadline exceeded"}`, `"unknown"`, "40", "50", `"2026-01-15T02:00:00Z"`, "1768442400",
 }
 
 // forms are the lines of a log, with a mark for each value.
@@ -63,6 +63,13 @@ var forms = []string{
 	`{"hop":"i","pod":%,"hostname":%,"duration_ns":1}`,
 	`{"hop":"j","kubernetes":{"pod_name":%,"more":%},"host":{"name":%},"duration_ns":%}`,
 	`{"hop":"k","node":%,"NODE":%,"duration_ns":5}`,
+	`{"hop":"l","duration_ms":1,"status":%,"response_flags":%,"response_code_details":%}`,
+	`{"hop":"m","duration_ms":1,"code":%,"method":"GET","url":"http://a/%"}`,
+	`{"hop":"n","duration_ms":1,"code":%,"result":%,"level":%,"msg":%}`,
+	`{"hop":"o","duration_ms":1,"msg":%,"deep":{"x":%},"y":[%]}`,
+	`{"hop":"p","duration_ms":1,"success":%,"retries":%,"error_code":%}`,
+	`{"hop":"q","duration_ms":1,"data":{"status_code":%,"attempts":%},"span_id":%,"level":%}`,
+	`{"hop":"r","duration_ms":1,"termination_state":%,"rpc.system":%,"error":%}`,
 }
 
 // drawLog draws a log of a few forms, whose values are mostly the same.
@@ -96,7 +103,7 @@ func TestTheFastPathGivesTheRowsOfTheGeneralPath(t *testing.T) {
 func drawTable(t *rapid.T) string {
 	header := rapid.SampledFrom([]string{
 		"time,hop,duration_us,truncated,attempt", "time,chain_id,hop,duration_us", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
-		"x,start,end,hop,latency_ms", "hop,pod,duration_us,node", "hop,instance,Instance,duration_ms", "hop\tduration_ms\tretry\tattempt",
+		"x,start,end,hop,latency_ms", "hop,pod,duration_us,node", "hop,instance,Instance,duration_ms", "hop,duration_ms,status,url,msg", "hop,duration_ms,code,path,level,retries", "hop,duration_ms,note,more", "hop\tduration_ms\tretry\tattempt",
 	}).Draw(t, "header")
 	columns := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == '\t' })
 	usual := rapid.SampledFrom([]string{"1", "false", "25", "x", ""})

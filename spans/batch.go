@@ -36,7 +36,8 @@ type Batch struct {
 	Lineage       *Builder
 
 	record                            arrow.Record
-	retry, marked                     []byte // bitmaps
+	retry, marked, speaks             []byte // bitmaps
+	spoken                            int    // rows of which speaks is set
 	hasDuration, hasTimeout, hasStart known
 	start                             []int64
 	starts                            int // that are known
@@ -53,7 +54,7 @@ func (b *Builder) view(n int) *Batch {
 		Digest: b.digest.first(n), Weight: b.weight.first(n), Host: b.host.first(n), Ties: b.ties.first(n),
 		Hops: b.hops.list, Strata: b.strata.list, Hosts: b.hosts.list, Instances: b.instances.list, Lineage: b,
 
-		retry: b.retry.bytes, marked: b.marked.bytes,
+		retry: b.retry.bytes, marked: b.marked.bytes, speaks: b.speaks.bytes, spoken: b.speaks.given,
 		start: b.start.first(n), starts: b.start.bitmap.given,
 		hasDuration: b.duration.bitmap.known(n), hasTimeout: b.timeout.bitmap.known(n), hasStart: b.start.bitmap.known(n),
 		trace: b.trace.first(n), spanText: b.spanText.first(n),
@@ -71,6 +72,10 @@ func (t *Batch) Retry(i int) bool { return bitutil.BitIsSet(t.retry, i) }
 
 // Marked reports whether the source said how row i ended.
 func (t *Batch) Marked(i int) bool { return bitutil.BitIsSet(t.marked, i) }
+
+// Speaks reports whether a message of row i that does not count speaks of a timeout or a
+// cancellation.
+func (t *Batch) Speaks(i int) bool { return t.spoken > 0 && bitutil.BitIsSet(t.speaks, i) }
 
 // HasDuration reports whether row i has a duration.
 func (t *Batch) HasDuration(i int) bool { return t.hasDuration.has(i) }

@@ -20,7 +20,9 @@ type Row struct {
 	Failure     Failure
 	Resolution  uint8 // power of ten, in ns, of the duration's last digit as written
 	Retry       bool
-	Marked      bool // the source said how the attempt ended
+	Marked      bool  // the source said how the attempt ended
+	Tries       uint8 // that the row covers, 255 for more; 0 where it does not count them
+	Speaks      bool  // a message that does not count speaks of a timeout or a cancellation
 	HasDuration bool
 	HasTimeout  bool
 	HasStart    bool
@@ -62,7 +64,7 @@ type Builder struct {
 	hop                      fixed[int32]
 	duration, timeout, start nullable[int64]
 	outcome, cutBy, failure  fixed[uint8]
-	retry, marked            flags
+	retry, marked, speaks    flags
 	trace                    blobs
 	file, stratum            fixed[int32]
 	line, offset             fixed[int64]
@@ -95,7 +97,7 @@ func NewBuilder(mem memory.Allocator, c Columns) *Builder {
 // inOrder lists all columns in the order of fields.
 func (b *Builder) inOrder() [len(fields)]column {
 	return [...]column{
-		&b.hop, &b.duration, &b.timeout, &b.outcome, &b.cutBy, &b.failure, &b.retry, &b.marked, &b.trace, &b.start,
+		&b.hop, &b.duration, &b.timeout, &b.outcome, &b.cutBy, &b.failure, &b.retry, &b.marked, &b.speaks, &b.trace, &b.start,
 		&b.file, &b.line, &b.offset, &b.stratum,
 		&b.traceHi, &b.traceLo, &b.span, &b.parent, &b.digest, &b.weight, &b.ties, &b.host, &b.spanText,
 		&b.resolution, &b.instance,
@@ -160,6 +162,7 @@ func (b *Builder) Append(r *Row) {
 	b.failure.set(i, uint8(r.Failure))
 	b.retry.set(i, r.Retry)
 	b.marked.set(i, r.Marked)
+	b.speaks.set(i, r.Speaks)
 	b.trace.set(i, r.Trace)
 	b.appendOptional(r)
 	b.rows++

@@ -43,6 +43,8 @@ const (
 	RetryByMark
 	// RetryBySibling: a retry because a sibling ended cut or failed before it.
 	RetryBySibling
+	// SpeaksOfTimeout: a message that does not count speaks of a timeout or a cancellation.
+	SpeaksOfTimeout
 )
 
 // Has reports whether all of want are set.

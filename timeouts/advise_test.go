@@ -391,7 +391,8 @@ func TestMissingOfDependentAttempts(t *testing.T) {
 		{10_000, 5000, "no upper limit lies below the first cut"},
 	} {
 		a := &adviser{Query: Query{Confidence: confidence}}
-		got := a.uncertified(&buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}})
+		target := &buckets.Target{Tail: buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}}}
+		got := a.uncertified(&buckets.Result{Target: target})
 		if got != c.want {
 			t.Errorf("%d worth %d: %q, want %q", c.n, c.effective, got, c.want)
 		}

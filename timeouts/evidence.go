@@ -82,7 +82,7 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	case Certified:
 		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N)
 	case Identified:
-		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(t))
+		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(row))
 	case NotIdentified:
 		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
 	}
@@ -97,9 +97,12 @@ func (a *adviser) missing(t *buckets.Tail) uint64 {
 }
 
 // uncertified says why an exact quantile has no upper limit.
-func (a *adviser) uncertified(t *buckets.Tail) string {
+func (a *adviser) uncertified(row *buckets.Result) string {
+	t := &row.Target.Tail
 	more := a.missing(t)
 	switch {
+	case more == 0 && warned(row, "timeouts_in_messages"):
+		return t.Reason
 	case more == 0:
 		return "no upper limit lies below the first cut"
 	case t.Size() < t.N:

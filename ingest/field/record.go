@@ -78,9 +78,10 @@ type Record struct {
 	Has        uint64 // a bit for each role whose key is there, be it with null
 	values     [Roles]Value
 	Duplicates int64 // keys that came more than once
+	Signs      Signs // of all its keys
 }
 
-func (r *Record) Reset() { r.Has, r.Duplicates = 0, 0 }
+func (r *Record) Reset() { r.Has, r.Duplicates, r.Signs = 0, 0, 0 }
 
 // Get returns the value for a role; an absent one is empty.
 func (r *Record) Get(role Role) *Value {
@@ -117,6 +118,7 @@ func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
 
 // Note puts a value under each of the roles of its key.
 func (r *Record) Note(key *Key, kind jsonscan.Kind, raw []byte) {
+	r.Signs |= key.Signs
 	for i := range key.Uses {
 		r.Put(&key.Uses[i], key, kind, raw)
 	}
@@ -137,6 +139,7 @@ type Key struct {
 	Path  string // dotted
 	Uses  []Use
 	Opens bool // objects under it may hold known keys
+	Signs Signs
 	next  *Key // the key that followed it when it was last read
 }
 
@@ -191,7 +194,7 @@ func (c *Keys) Find(path []byte) *Key {
 		return k
 	}
 	p := string(path)
-	k := &Key{Path: p, Uses: c.table.Uses(p), Opens: c.table.opens(p)}
+	k := c.table.Key(p)
 	if len(c.Seen) < MaxCachedKeys {
 		c.Seen[p] = k
 	}

@@ -50,6 +50,12 @@ const (
 	OperationKey
 	RPCSystem
 	InstanceKey // the pod, host or peer that an attempt went to
+	Success     // yes or no: whether the attempt succeeded
+	Code        // a status where the record shows HTTP, and a word anywhere
+	ErrorCode   // of load generators and curl
+	Termination // HAProxy's termination state
+	Level       // of the line
+	Tries       // how many tries of the call the record covers
 	Roles
 )
 
@@ -58,6 +64,7 @@ var roleNames = [Roles]string{
 	"cut_by", "error", "status", "outcome", "http_status", "grpc_status", "error_type", "by",
 	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
 	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system", "instance",
+	"success", "code", "error_code", "termination", "level", "tries",
 }
 
 // String gives the name that --field takes.
@@ -66,7 +73,7 @@ func (r Role) String() string { return roleNames[r] }
 // settable are the roles that --field may name.
 var settable = []Role{
 	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
-	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey, Success,
 }
 
 // HasUnit reports whether keys of the role may carry a unit.

@@ -13,13 +13,85 @@ type Table struct {
 	// known maps a lower-case key to its uses, exact maps a key as the user or a
 	// convention writes it.
 	known, exact map[string][]Use
-	// parents are the lower-case and the exact first parts of dotted keys: only
-	// objects under these are looked into.
-	parents map[string]bool
+	// folded maps keys as FoldKey writes them.
+	folded map[string][]Use
+	// parents are the lower-case, the exact and the folded first parts of dotted keys:
+	// only objects under these are looked into.
+	parents, foldedParents map[string]bool
+	// Signs says what the mere presence of a key shows, nil where nobody asks. It gets the
+	// key without its wrappers, in lower case and folded.
+	Signs func(lower, folded string) Signs
 }
 
 func NewTable() *Table {
-	return &Table{known: map[string][]Use{}, exact: map[string][]Use{}, parents: map[string]bool{}}
+	return &Table{
+		known: map[string][]Use{}, exact: map[string][]Use{}, folded: map[string][]Use{},
+		parents: map[string]bool{}, foldedParents: map[string]bool{},
+	}
+}
+
+// Signs is what the key of a field shows by being there, whatever its value.
+type Signs uint16
+
+// Signs of a record.
+const (
+	ShowsHTTP   Signs = 1 << iota // the record is of an HTTP request
+	ShowsServer                   // who wrote it served the request, or passed it on
+	ShowsClient                   // who wrote it sent the request
+	ShowsRPC                      // the record is of a gRPC or another remote call
+	ShowsSpan                     // the record is a span as OpenTelemetry writes one
+	// The rest is about the key itself.
+	IsHTTP // its value is one of HTTP
+	IsRPC  // its value is one of gRPC or OpenTelemetry
+	IsMute // its text is a name or an address, and no message
+)
+
+// Has reports whether one of the signs is there.
+func (s Signs) Has(any Signs) bool { return s&any != 0 }
+
+// FoldKey writes a key in lower case without dots, blanks, - and _.
+func FoldKey(key string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			return c | 0x20
+		case c == '_' || c == '-' || c == '.' || c == ' ' || c == '@':
+			return -1
+		}
+		return c
+	}, key)
+}
+
+// wrappers are objects that loggers and exporters put fields into; those under them
+// count as if they stood by themselves.
+var wrappers = map[string]bool{
+	"attributes": true, "spanattributes": true, "attrs": true, "tags": true, "tag": true, "fields": true, "jsonpayload": true, "payload": true,
+	"data": true, "properties": true, "customdimensions": true, "extra": true, "context": true, "ctx": true, "meta": true, "metadata": true,
+}
+
+// unwrapped takes wrappers off a dotted key.
+func unwrapped(key string) string {
+	for {
+		first, rest, nested := strings.Cut(key, ".")
+		if !nested || !wrappers[FoldKey(first)] {
+			return key
+		}
+		key = rest
+	}
+}
+
+// AddFolded adds a meaning of a key that may be written in any case, with or without
+// dots, blanks, - and _, and inside of a wrapper. Of two spellings of one key for a role the first counts.
+func (t *Table) AddFolded(key string, u Use) {
+	folded := FoldKey(key)
+	if !slices.ContainsFunc(t.folded[folded], func(o Use) bool { return o.Role == u.Role }) {
+		t.folded[folded] = append(t.folded[folded], u)
+	}
+	for i, c := range key {
+		if c == '.' {
+			t.foldedParents[FoldKey(key[:i])] = true
+		}
+	}
 }
 
 // Use is one meaning of a key: rank orders the candidates of a role, 0 best.
@@ -50,12 +122,27 @@ func (t *Table) add(to map[string][]Use, key string, u Use) {
 	}
 }
 
+// describe returns what is known of a key, which is a dotted path for nested ones.
+func (t *Table) describe(key string) Key {
+	bare := unwrapped(key)
+	lower, folded := strings.ToLower(bare), FoldKey(bare)
+	k := Key{Path: key, Uses: slices.Concat(t.exact[key], t.known[strings.ToLower(key)], t.folded[folded]), Opens: t.opens(key, folded)}
+	if t.Signs != nil {
+		k.Signs = t.Signs(lower, folded)
+	}
+	return k
+}
+
 // Uses returns the meanings of a key, which is a dotted path for nested ones.
-func (t *Table) Uses(key string) []Use {
-	return slices.Concat(t.exact[key], t.known[strings.ToLower(key)])
+func (t *Table) Uses(key string) []Use { return t.describe(key).Uses }
+
+// Key returns what is known of a key, which is a dotted path for nested ones.
+func (t *Table) Key(key string) *Key {
+	k := t.describe(key)
+	return &k
 }
 
 // opens reports whether objects under key may hold a known key.
-func (t *Table) opens(key string) bool {
-	return t.parents[key] || t.parents[strings.ToLower(key)]
+func (t *Table) opens(key, folded string) bool {
+	return t.parents[key] || t.parents[strings.ToLower(key)] || t.foldedParents[folded] || len(t.folded) > 0 && wrappers[folded]
 }

@@ -47,7 +47,7 @@ const (
 	ConnectionWaits                // deadlines that passed while waiting for a connection
 	UnreadMarks                    // tags called like a mark, neither yes nor no
 	OtherSignals                   // lines of metrics or logs among the traces
-	TimeoutTexts                   // failures whose message speaks of a timeout
+	ZeroStatuses                   // statuses of 0 with nothing of HTTP beside them
 	GroupedDurations               // commas that were read as separators of thousands
 	EpochDurations                 // durations that are points in time
 	SlowRejects                    // rejects that speak of timeouts or of long durations
@@ -201,7 +201,7 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 	GroupedDurations: {"grouped_durations", "duration has a comma before three digits, which was", "durations have a comma before three digits, which was", " read as a separator of thousands"},
 	EpochDurations:   {"epoch_durations", "duration is as long as the time since 1970: it is", "durations are as long as the time since 1970: they are", " rather a point in time than a duration"},
 	SlowRejects:      {"slow_rejects", "rejected record speaks", "rejected records speak", " of a timeout or of a long duration: what was left out may be the tail"},
-	TimeoutTexts:     {"timeouts_in_messages", "failed attempt has an error message that speaks of a timeout; a message is no mark, so it counts", "failed attempts have an error message that speaks of a timeout; a message is no mark, so they count", " as failed, not as cut"},
+	ZeroStatuses:     {"zero_statuses", "status is 0 with nothing of HTTP beside it and was", "statuses are 0 with nothing of HTTP beside them and were", " read as no error, as gRPC and OpenTelemetry write it; of HTTP it would be a caller that left"},
 	LongNames:        {"names_clipped", "name or id is longer than 4 KiB and was", "names or ids are longer than 4 KiB and were", " clipped: each ends in a hash of the whole, so that two that differ stay apart"},
 }
 

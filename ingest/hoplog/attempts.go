@@ -27,8 +27,14 @@ type attempts struct {
 	tally *format.Tally
 	sink  format.Sink
 	key   []byte // of a hop, or its name
-	rec   field.Record
-	row   spans.Row
+	// texts hears messages. listen, made by the format, hands it the texts of the record
+	// at hand, whose bytes are raw.
+	texts  *outcome.Listener
+	listen func()
+	raw    []byte
+	keys   field.Keys
+	rec    field.Record
+	row    spans.Row
 }
 
 // lines is what the formats of hop logs do not share.
@@ -81,6 +87,7 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 	case n == 0 || n > c.File.MaxLine:
 		return 0
 	case p == nil:
+		a.raw = data[:n]
 		hop, bad := a.fill()
 		a.settle(c, hop, bad, line, offset)
 		return n
@@ -119,8 +126,7 @@ const recordRoles = 1<<field.Hop | 1<<field.Trace | 1<<field.Duration
 // speaksOfSlowness reports whether a rejected record tells of a timeout or of a long
 // duration.
 func (a *attempts) speaksOfSlowness(rec *field.Record) bool {
-	v, marked, ok := a.fields.Rules.Judge(rec, spans.NoKind)
-	if ok && marked && v.Outcome == spans.Truncated {
+	if v, ok := a.fields.Rules.Judge(rec, spans.NoKind); ok && v.Marked && v.Outcome == spans.Truncated {
 		return true
 	}
 	return outcome.SpeaksOfTimeout(rec.Get(field.Error).Raw) || longText(rec.Get(field.Duration))
@@ -142,7 +148,7 @@ func longText(v *field.Value) bool {
 }
 
 func newAttempts(f *format.Settings, c spans.Columns) attempts {
-	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey)}
+	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey), keys: field.NewKeys(f.Lines)}
 }
 
 // fill makes the row of the record; a nil fault means that it is a valid attempt.
@@ -168,6 +174,7 @@ func (a *attempts) fill() (hop []byte, bad *format.Fault) {
 	if bad = a.readRetry(rec, r); bad != nil {
 		return nil, bad
 	}
+	r.Tries = a.fields.Rules.Tries(rec)
 	a.optional(rec, r)
 	a.note(rec, r, length)
 	return hop, nil
@@ -214,9 +221,6 @@ func (a *attempts) note(rec *field.Record, r *spans.Row, length moment.Length) {
 	if r.Marked {
 		t.Marks |= marksUsed(rec)
 	}
-	if r.Outcome == spans.Failed && outcome.SpeaksOfTimeout(rec.Get(field.Error).Raw) {
-		t.Odd[format.TimeoutTexts]++
-	}
 	t.Basis |= timeBasis(a.fields, rec)
 }
 
@@ -262,11 +266,19 @@ func timeFault(v *field.Value, err error) *format.Fault {
 }
 
 func (a *attempts) outcome(rec *field.Record, r *spans.Row) *format.Fault {
-	v, marked, ok := a.fields.Rules.Judge(rec, spans.NoKind)
+	v, ok := a.fields.Rules.Judge(rec, spans.NoKind)
 	if !ok {
 		return format.NewFault(format.BadMark, rec.Get(field.TruncatedMark).String()+": neither yes nor no")
 	}
-	r.Outcome, r.CutBy, r.Failure, r.Marked = v.Outcome, v.CutBy, v.Failure, marked
+	if v.Hears() {
+		a.texts.Heard = outcome.Silent
+		a.listen()
+		a.fields.Rules.Hear(&v, a.texts.Heard, rec, spans.NoKind)
+	}
+	if v.Zero {
+		a.tally.Odd[format.ZeroStatuses]++
+	}
+	r.Outcome, r.CutBy, r.Failure, r.Marked, r.Speaks = v.Outcome, v.CutBy, v.Failure, v.Marked, v.Speaks
 	if v.Rule == outcome.RuleDeadline && v.CutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20 {
 		r.CutBy = spans.CutUnknown // well before its own deadline: another one passed
 	}

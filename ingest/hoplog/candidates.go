@@ -18,21 +18,12 @@ var candidates = [field.Roles][]string{
 		"guid:x-request-id", "correlation_id", "traceparent"},
 	field.Hop: {"hop", "service", "service_name", "servicename", "service.name", "operation", "operationname", "name",
 		"rpc.method", "method", "upstream_cluster", "target", "peer"},
-	field.Duration:      {"duration", "elapsed", "took", "latency", "rt", "request_time", "upstream_response_time", "upstream_service_time"},
-	field.Start:         {"start", "start_time", "starttime", "started_at", "begin"},
-	field.End:           {"end", "end_time", "endtime", "finished_at"},
-	field.Time:          {"time", "ts", "timestamp", "@timestamp"},
-	field.TruncatedMark: {"truncated", "timed_out", "timedout", "is_timeout", "istimeout"},
-	field.RetryMark:     {"retry", "is_retry", "isretry", "retried"},
-	field.Attempt:       {"attempt", "retry_count", "retrycount", "resend_count", "resendcount", "http.request.resend_count"},
-	field.Timeout:       {"timeout", "deadline"},
-	field.CutByMark:     {"cut_by"},
-	field.Error:         {"error", "err"},
-	field.Status:        {"status"},
-	field.OutcomeWord:   {"outcome"},
-	field.HTTPStatus:    {"http.response.status_code", "http.status_code", "http_status", "status_code"},
-	field.GRPCStatus:    {"rpc.grpc.status_code", "rpc.response.status_code", "rpc.status_code", "grpc.code", "grpc.status_code"},
-	field.ErrorType:     {"error.type", "error_type"},
+	field.Duration:  {"duration", "elapsed", "took", "latency", "rt", "request_time", "upstream_response_time", "upstream_service_time"},
+	field.Start:     {"start", "start_time", "starttime", "started_at", "begin"},
+	field.End:       {"end", "end_time", "endtime", "finished_at"},
+	field.Time:      {"time", "ts", "timestamp", "@timestamp"},
+	field.Timeout:   {"timeout", "deadline"},
+	field.CutByMark: {"cut_by"},
 	// A bare "host" is not among them: proxies and web servers write the request's
 	// Host header there. Nor are "server", "address" and "peer".
 	field.InstanceKey: {"instance", "instance_id", "service.instance.id", "pod", "pod_name", "k8s.pod.name", "kubernetes.pod_name",
@@ -69,6 +60,7 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 			k.addCandidates(field.Role(role), keys)
 		}
 	}
+	outcome.AddKeys(k.Table, k.overridden, k.firstAttempt)
 	for i, flag := range c.Fields {
 		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key)})
 	}
@@ -99,13 +91,17 @@ func (k *lineKeys) addHopParts() {
 // who names the operation names the hop.
 func (k *lineKeys) overridden(role field.Role) bool {
 	switch {
-	case role > field.Error && role <= field.ErrorType && k.Names(field.Error):
+	case settledByError&(1<<role) != 0 && k.Names(field.Error):
 		return true
 	case role == field.Hop && k.Names(field.OperationKey):
 		return true
 	}
 	return k.Names(role)
 }
+
+// settledByError are the roles of the keys that are not read where the user named the
+// error.
+const settledByError = outcome.EvidenceRoles&^(1<<field.TruncatedMark|1<<field.Condition) | 1<<field.Code
 
 // isNamed reports whether the user named the key for a role. Then it is not an
 // instance besides: a key with one meaning is read in less time.
@@ -119,7 +115,7 @@ func (k *lineKeys) addCandidates(role field.Role, keys []string) {
 		if role == field.InstanceKey && k.isNamed(key) {
 			continue
 		}
-		k.AddKnown(key, field.Use{Role: role, Rank: rank, Unit: k.bare(role), First: k.firstAttempt(key)})
+		k.AddKnown(key, field.Use{Role: role, Rank: rank, Unit: k.bare(role)})
 		rank++
 		if !role.HasUnit() {
 			continue
@@ -167,8 +163,5 @@ func (k *lineKeys) firstAttempt(key string) int8 {
 	if k.FirstAttempt >= 0 {
 		return int8(k.FirstAttempt)
 	}
-	if strings.EqualFold(key, "attempt") {
-		return 1
-	}
-	return 0
+	return outcome.FirstAttempt(key)
 }

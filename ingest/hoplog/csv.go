@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -188,12 +189,14 @@ func quotedField(b []byte, comma byte) (field, rest []byte, err error) {
 type delimited struct {
 	attempts
 	cells    [][]byte
+	header   *header // of the record at hand
 	fastRows fastRows
 }
 
 func newDelimited(f *format.Settings, c spans.Columns) *delimited {
 	d := &delimited{attempts: newAttempts(f, c)}
 	d.table = true
+	d.listen, d.texts = d.hear, outcome.NewListener(&d.keys)
 	return d
 }
 
@@ -210,7 +213,7 @@ func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop 
 	}
 	h, raw := c.Note.(*header), trimLineEnd(bytes.TrimPrefix(data[:n], format.ByteOrderMark))
 	cells, err := splitFields(raw, h.comma, d.cells[:0])
-	d.cells = cells
+	d.cells, d.header = cells, h
 	if bad := h.check(raw, cells, err, open); bad != nil {
 		return nil, bad
 	}
@@ -219,6 +222,15 @@ func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop 
 		d.tally.Odd[format.OpenRows]++
 	}
 	return hop, bad
+}
+
+// hear hands on the cells that can be messages.
+func (d *delimited) hear() {
+	for i, key := range d.header.keys {
+		if outcome.Listens(key) {
+			d.texts.Text(d.cells[i])
+		}
+	}
 }
 
 // check says what is wrong with a row's form.

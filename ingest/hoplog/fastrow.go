@@ -33,7 +33,11 @@ const (
 	cutPart // the mark of truncation
 	retryPart
 	numberPart // of the attempt
+	triesPart  // of the call
 	verdictPart
+	mutePart // a verdict that nothing makes one
+	levelPart
+	textPart // that may be a message
 )
 
 // partOf says what the value of a key is to an ordinary attempt; ok is false where
@@ -68,22 +72,14 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 		return retryPart, true
 	case field.Attempt:
 		return numberPart, true
+	case field.Tries:
+		return triesPart, true
+	case field.Level:
+		return levelPart, true
+	case field.RPCSystem:
+		return passed, true
 	}
-	return verdictPart, loneEvidence(u.Role) != nil
-}
-
-// loneEvidence returns how evidence of a role is read where it stands alone; nil for
-// evidence that is read together with other.
-func loneEvidence(r field.Role) func(*field.Value) outcome.Verdict {
-	switch r {
-	case field.HTTPStatus, field.GRPCStatus, field.ErrorType, field.Status, field.OutcomeWord, field.Error:
-		for _, e := range outcome.Evidence {
-			if e.Role == r {
-				return e.Read
-			}
-		}
-	}
-	return nil
+	return verdictPart, outcome.Plain(u.Role) != nil
 }
 
 // fastField is one value of an ordinary record: what it is, and what to know for it.
@@ -91,8 +87,9 @@ type fastField struct {
 	part  rowPart
 	unit  moment.Unit
 	first int64 // number of the first attempt
-	read  func(*field.Value) outcome.Verdict
-	fine  []byte // the last value whose verdict was that the attempt completed
+	plain func(*field.Value) (completed, said bool)
+	key   *field.Key
+	fine  []byte // the last value of which is known that it needs no second look
 }
 
 // counts reports whether the value may be a number that is needed.
@@ -111,6 +108,10 @@ type fastRow struct {
 
 	markCounts, numberCounts bool // the rules are on, for the retry
 	units, marks, basis      uint8
+
+	// Some value must say that the attempt completed, or none can: then texts are looked
+	// at that may be messages.
+	mustSay, said bool
 
 	at    int64 // ns, of timePart
 	isEnd bool
@@ -136,7 +137,7 @@ func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	if has&(1<<field.Hop) == 0 || has&(1<<field.Duration) == 0 || !p.oneInstance(keys) {
 		return nil
 	}
-	p.settle(a, has)
+	p.settle(a, has, keys)
 	p.clock(a, keys)
 	return p
 }
@@ -148,7 +149,7 @@ func (a *attempts) fastField(key *field.Key) (f fastField, role uint64, ok bool)
 		return f, 0, ok
 	}
 	u := &key.Uses[0]
-	f.unit, f.first, f.read = u.Unit, int64(u.First), loneEvidence(u.Role)
+	f.unit, f.first, f.plain, f.key = u.Unit, int64(u.First), outcome.Plain(u.Role), key
 	return f, 1 << u.Role, true
 }
 
@@ -169,11 +170,24 @@ func (p *fastRow) clock(a *attempts, keys []*field.Key) {
 }
 
 // settle sets what all ordinary records of these roles share.
-func (p *fastRow) settle(a *attempts, has uint64) {
+func (p *fastRow) settle(a *attempts, has uint64, keys []*field.Key) {
 	p.markCounts = a.fields.Rules.On(outcome.RuleRetryMark)
 	p.numberCounts = a.fields.Rules.On(outcome.RuleResend) && has&(1<<field.RetryMark) == 0
 	p.row.HasDuration = true
-	p.row.Marked = has&outcome.EvidenceRoles != 0
+	tells := has & outcome.EvidenceRoles
+	if shows(keys, field.ShowsHTTP) {
+		tells |= has & (1 << field.Code)
+	}
+	p.row.Marked = tells != 0
+	p.mustSay = p.row.Marked && has&(1<<field.TruncatedMark) == 0
+	for i, key := range keys {
+		if !p.row.Marked && len(key.Uses) == 0 && outcome.Listens(key) {
+			p.fields[i].part = textPart
+		}
+		if p.fields[i].part == verdictPart && tells&(1<<key.Uses[0].Role) == 0 {
+			p.fields[i].part = mutePart
+		}
+	}
 	for _, f := range p.fields {
 		if f.part == durationPart {
 			p.units = format.UnitBit(f.unit)
@@ -187,16 +201,24 @@ func (p *fastRow) settle(a *attempts, has uint64) {
 	}
 }
 
+// shows reports whether one of the keys has a sign.
+func shows(keys []*field.Key, sign field.Signs) bool {
+	return slices.ContainsFunc(keys, func(k *field.Key) bool { return k.Signs.Has(sign) })
+}
+
 // begin starts a record.
 func (p *fastRow) begin() {
-	p.row.Retry, p.rounded = false, false
+	p.row.Retry, p.row.Tries, p.rounded, p.said = false, 0, false, false
 }
 
 // whole is a whole number of a few digits, in its place; ok is false where the
 // general path must look at it.
 func (p *fastRow) whole(at *fastField, n int64) bool {
 	switch at.part {
-	case passed, clocked:
+	case passed, clocked, textPart:
+		return true
+	case triesPart:
+		p.row.Tries = outcome.TriesOf(n, at.first)
 		return true
 	case durationPart:
 		p.row.Duration, p.row.Resolution = n*int64(moment.Pow10[at.unit]), uint8(at.unit)
@@ -244,8 +266,14 @@ func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 		yes := kind == jsonscan.True || string(raw) == "true"
 		p.row.Retry = yes && p.markCounts
 		return yes || kind == jsonscan.False || string(raw) == "false"
-	case verdictPart:
-		return at.completed(kind, raw)
+	case triesPart:
+		return len(raw) == 0 || kind == jsonscan.Null
+	case verdictPart, mutePart:
+		return p.completed(at, kind, raw)
+	case levelPart:
+		return at.isFine(raw) || !outcome.Loud(&field.Value{Raw: raw, Kind: kind}) && at.remember(raw)
+	case textPart:
+		return kind != jsonscan.Text && kind != jsonscan.Composite || at.isFine(raw) || !outcome.MaySpeak(raw) && at.remember(raw)
 	}
 	return false
 }
@@ -253,6 +281,8 @@ func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 // done completes the row once all fields were read.
 func (p *fastRow) done() bool {
 	switch {
+	case p.mustSay && !p.said:
+		return false
 	case !p.row.HasStart:
 	case !p.isEnd:
 		p.row.Start = p.at
@@ -303,20 +333,36 @@ func (p *fastRow) readDuration(at *fastField, kind jsonscan.Kind, raw []byte) bo
 
 // completed reports whether the evidence says that the attempt completed. A log
 // mostly says so in the same word.
-func (at *fastField) completed(kind jsonscan.Kind, raw []byte) bool {
+func (p *fastRow) completed(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 	if len(raw) == 0 {
 		kind = jsonscan.Null
-	} else if bytes.Equal(at.fine, raw) {
+	} else if at.isFine(raw) {
+		p.said = p.said || at.part == verdictPart
 		return true
 	}
-	if at.read(&field.Value{Raw: raw, Kind: kind}).Outcome != spans.Completed {
+	completed, said := at.plain(&field.Value{Raw: raw, Kind: kind, Key: at.key, Use: &at.key.Uses[0]})
+	if !completed {
 		return false
 	}
-	if len(raw) <= field.MaxWord {
+	if p.said = p.said || said && at.part == verdictPart; said {
+		at.remember(raw)
+	}
+	return true
+}
+
+// isFine reports whether a value is the last that needed no second look.
+func (at *fastField) isFine(raw []byte) bool { return len(raw) > 0 && bytes.Equal(at.fine, raw) }
+
+// remember keeps a value that needs no second look. It returns true.
+func (at *fastField) remember(raw []byte) bool {
+	if len(raw) <= mostRemembered {
 		at.fine = append(at.fine[:0], raw...)
 	}
 	return true
 }
+
+// mostRemembered is the longest text worth being compared with.
+const mostRemembered = 256
 
 // accept counts an ordinary record.
 func (p *fastRow) accept(t *format.Tally) {

@@ -29,7 +29,7 @@ func newHeader(raw []byte, c cutter, f *format.Settings) (*header, error) {
 	h := &header{cutter: c, raw: bytes.Clone(raw)}
 	for _, n := range names {
 		name := string(bytes.TrimSpace(n))
-		h.keys = append(h.keys, &field.Key{Path: name, Uses: f.Lines.Uses(name)})
+		h.keys = append(h.keys, f.Lines.Key(name))
 	}
 	return h, nil
 }

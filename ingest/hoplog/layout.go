@@ -112,13 +112,26 @@ func (l *learner) member(name []byte) error {
 	key := l.keys.Find(l.prefix)
 	composite := l.s.Peek() == '{' || l.s.Peek() == '['
 	switch {
-	case composite && slices.ContainsFunc(key.Uses, func(u field.Use) bool { return u.Role != field.InstanceKey }):
+	case composite && slices.ContainsFunc(key.Uses, compositeCounts):
 		return errCounts
 	case l.s.Peek() == '{' && key.Opens:
 		l.prefix = append(l.prefix, '.')
 		return l.s.Members(l.member)
 	}
+	if composite && len(key.Uses) > 0 && key.Uses[0].Role != field.InstanceKey {
+		key = &field.Key{Path: key.Path, Signs: key.Signs} // what is no scalar has no meaning
+	}
 	return l.value(key)
+}
+
+// compositeCounts reports whether a key with that meaning may count by holding an object or
+// an array.
+func compositeCounts(u field.Use) bool {
+	switch u.Role {
+	case field.InstanceKey, field.Code, field.ErrorCode, field.Level, field.Tries, field.Success, field.RPCSystem:
+		return false
+	}
+	return true
 }
 
 func (l *learner) value(key *field.Key) error {

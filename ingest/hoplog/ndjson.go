@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
@@ -18,14 +19,15 @@ import (
 // ndjson decodes hop logs of one JSON object a line.
 type ndjson struct {
 	attempts
-	keys    field.Keys
 	scanner recordScanner
 	layouts layouts
 }
 
 func newNDJSON(f *format.Settings, c spans.Columns) *ndjson {
-	d := &ndjson{attempts: newAttempts(f, c), keys: field.NewKeys(f.Lines)}
+	d := &ndjson{attempts: newAttempts(f, c)}
+	d.texts = outcome.NewListener(&d.keys)
 	d.scanner.keys, d.scanner.rec = &d.keys, &d.rec
+	d.listen = func() { d.texts.JSON(d.raw) }
 	return d
 }
 
@@ -45,7 +47,8 @@ func (d *ndjson) end(_ *format.Chunk, data []byte) int {
 func (d *ndjson) record(_ *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
 	raw := data[:n]
 	d.rec.Reset()
-	if err := d.scanner.scan(bytes.TrimPrefix(raw, format.ByteOrderMark)); err != nil {
+	d.raw = bytes.TrimPrefix(raw, format.ByteOrderMark)
+	if err := d.scanner.scan(d.raw); err != nil {
 		return nil, jsonFault(err, open)
 	}
 	hop, bad = d.fill()

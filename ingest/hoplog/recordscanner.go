@@ -51,6 +51,7 @@ func (s *recordScanner) value(name []byte) error {
 	outer := len(s.prefix)
 	s.prefix = append(s.prefix, name...)
 	key := s.keys.Next(s.prefix)
+	s.rec.Signs |= key.Signs
 	err := s.valueOf(key)
 	s.prefix = s.prefix[:outer]
 	return err
@@ -80,6 +81,7 @@ func (s *recordScanner) valueOf(key *field.Key) error {
 // note puts a value into the record. An object or an array only says something
 // as an error: that there was one, unless it is empty.
 func (s *recordScanner) note(key *field.Key, kind jsonscan.Kind, raw []byte) {
+	s.rec.Signs |= key.Signs
 	if kind == jsonscan.Composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ func ExampleSet_Judge() {
 	var record field.Record
 	status := field.Key{Path: "http.status_code", Uses: []field.Use{{Role: field.HTTPStatus}}}
 	record.Note(&status, jsonscan.Number, []byte("504"))
-	verdict, _, _ := rules.Judge(&record, spans.Client)
+	verdict, _ := rules.Judge(&record, spans.Client)
 	fmt.Println(verdict.Outcome, verdict.CutBy, verdict.Rule)
 	// Output: truncated below http-504
 }

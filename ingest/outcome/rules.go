@@ -27,11 +27,15 @@ const (
 	RuleCondition  = "truncated-if"
 	RuleEnvoy      = "envoy-flags"
 	RuleEnvoyText  = "envoy-details"
+	RuleHAProxy    = "haproxy-state"
 	RuleDeadline   = "grpc-deadline"
 	RuleCancelled  = "grpc-cancelled"
 	RuleGateway    = "http-504"
+	RuleTimeout    = "http-timeout"
 	RuleClientGone = "http-client-closed"
+	RuleZero       = "http-zero"
 	RuleErrorType  = "error-type"
+	RuleErrorCode  = "error-code"
 	RuleStatusWord = "status-word"
 	RuleMessage    = "message"
 	RuleWall       = "configured-wall"
@@ -46,19 +50,23 @@ const (
 var Rules = [...]Rule{
 	{RuleMark, "truncated, timed_out, is_timeout, timeout = true, 1, yes", "truncated, cut by its own timeout unless cut_by says otherwise", true},
 	{RuleCondition, "--truncated-if KEY=VALUE", "truncated, cut by its own timeout", true},
-	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT; DC, or status 0 without a flag", "truncated, own; DC and status 0 by the caller", true},
-	{RuleEnvoyText, "response_code_details contains \"timeout\"", "truncated, own", true},
+	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT anywhere in a list; DC", "truncated, own; DC by the caller", true},
+	{RuleEnvoyText, "response_code_details, statusDetails with \"timeout\" or \"max_stream_duration\"; of a client that timed out or disconnected", "truncated, own; of a client by the caller", true},
+	{RuleHAProxy, "termination_state s…, as in sH; C…, c…", "truncated, own; C and c by the caller", true},
 	{RuleDeadline, "gRPC status 4, DEADLINE_EXCEEDED, or the HTTP status 408 of an RPC", "truncated, own; on a server span by the caller", true},
 	{RuleCancelled, "gRPC status 1, CANCELLED", "truncated, by the caller", true},
 	{RuleGateway, "HTTP status 504", "truncated, from below", true},
+	{RuleTimeout, "HTTP status 522, 524, 598, 599", "truncated, own", true},
 	{RuleClientGone, "HTTP status 499, 460", "truncated, by the caller", true},
+	{RuleZero, "HTTP status 0 in the log of a server or proxy, or on its span", "truncated, by the caller", true},
 	{RuleErrorType, "error.type timeout, or a name with \"timeout\" or \"deadline\"", "truncated, own; on a server span by the caller", true},
+	{RuleErrorCode, "error_code 1050, 1211 of k6, exitcode 28 of curl, ETIMEDOUT, …", "truncated, own; on a server span by the caller", true},
 	{RuleStatusWord, "status, outcome, error = timeout, timed_out, cancelled, …", "truncated, own; cancelled by the caller", true},
-	{RuleMessage, "an error message with \"timed out\", \"deadline exceeded\", …", "truncated, own; \"context canceled\" by the caller", false},
+	{RuleMessage, "a text with \"timed out\", \"deadline exceeded\", … of an attempt that did not say success", "truncated, own, on a server span by the caller; of an upstream there from below; \"context canceled\" by the caller", false},
 	{RuleWall, "failed at the timeout that --timeout gives (to 2 % or 50 ms above)", "truncated, own", true},
 	{RuleBelow, "failed, and holds a truncated attempt of its trace", "truncated, from below", true},
 	{RuleRetryMark, "retry, is_retry, retried = true", "a retry", true},
-	{RuleResend, "http.request.resend_count, attempt, … above that of the first", "a retry", true},
+	{RuleResend, "attempt, resend_count, … above that of the first", "a retry", true},
 	{RuleSibling, "same parent and hop, starts after an earlier one was cut or failed; not on server spans", "a retry", true},
 }
 
@@ -122,103 +130,146 @@ var Evidence = [...]struct {
 	{field.Condition, readCondition},
 	{field.ResponseFlags, readFlags},
 	{field.ResponseDetails, readDetails},
+	{field.Termination, readTermination},
 	{field.GRPCStatus, readGRPC},
-	{field.HTTPStatus, readStatus},
+	{field.HTTPStatus, readHTTP},
 	{field.ErrorType, readErrorType},
 	{field.Status, readStatus},
-	{field.OutcomeWord, readStatus},
+	{field.Code, readCode},
+	{field.ErrorCode, readErrorCode},
+	{field.OutcomeWord, readOutcome},
+	{field.Success, readSuccess},
 	{field.Error, readError},
 }
 
 // EvidenceRoles are the roles whose presence says that the source tells how
 // attempts end.
 const EvidenceRoles = 1<<field.TruncatedMark | 1<<field.GRPCStatus | 1<<field.HTTPStatus | 1<<field.ErrorType | 1<<field.Status | 1<<field.OutcomeWord | 1<<field.Error |
-	1<<field.Condition | 1<<field.ResponseFlags | 1<<field.ResponseDetails
+	1<<field.Condition | 1<<field.ResponseFlags | 1<<field.ResponseDetails | 1<<field.Termination | 1<<field.Success | 1<<field.ErrorCode
 
-// Judge says how the attempt of a record ended; marked is false where the
-// record says nothing of it. ok is false for a mark that is neither yes nor no.
-func (s *Set) Judge(r *field.Record, kind spans.Kind) (v Verdict, marked, ok bool) {
+// Ending is how the attempt of a record ended, and how much of that the record said.
+type Ending struct {
+	Verdict
+	Marked bool // there is a field that tells how attempts end
+	Said   bool // it told that this one completed, or how else it ended
+	Loud   bool // the line is one of level warn or above
+	Speaks bool // a message speaks of a timeout or a cancellation, and does not count
+	Zero   bool // a status of 0 was read as no error for want of a sign of HTTP
+}
+
+// Judge says how the attempt of a record ended. ok is false for a mark that is neither yes
+// nor no.
+func (s *Set) Judge(r *field.Record, kind spans.Kind) (e Ending, ok bool) {
 	isCut, readable := r.Get(field.TruncatedMark).Yes()
 	if !readable {
-		return v, true, false
+		return Ending{Marked: true}, false
 	}
 	timedOut, isMark := TimeoutMark(r)
-	marked = r.Has&EvidenceRoles != 0 || isMark
+	e.Marked = r.Has&EvidenceRoles != 0 || isMark || r.Has&(1<<field.Code) != 0 && codeCounts(r)
+	e.Said = isMark || r.Has&(1<<field.TruncatedMark) != 0
+	e.Loud = r.Has&(1<<field.Level) != 0 && Loud(r.Get(field.Level))
 	if (isCut || timedOut && isMark) && s.On(RuleMark) {
-		v = truncatedBy(spans.Own, RuleMark)
+		e.Verdict = truncatedBy(spans.Own, RuleMark)
 	} else {
-		v = s.weigh(r, kind)
+		s.weigh(&e, r, kind)
 	}
-	if v.Outcome == spans.Truncated {
-		v.CutBy = namedCut(r, v.CutBy)
+	if e.Outcome == spans.Truncated {
+		e.CutBy = namedCut(r, e.CutBy)
 	}
-	return v, marked, true
+	return e, true
 }
 
 // weigh reads the evidence beside the explicit mark.
-func (s *Set) weigh(r *field.Record, kind spans.Kind) Verdict {
-	worst := Completed
-	for _, e := range Evidence {
-		if r.Has&(1<<e.Role) == 0 {
+func (s *Set) weigh(e *Ending, r *field.Record, kind spans.Kind) {
+	worst, flags := Completed, Completed
+	for _, piece := range Evidence {
+		if r.Has&(1<<piece.Role) == 0 {
 			continue
 		}
-		v := e.Read(r.Get(e.Role))
-		if e.Role == field.HTTPStatus && deadlineOverHTTP(r) {
-			v = truncatedBy(spans.Own, RuleDeadline)
+		verdict, counts := read(e, r, kind, piece.Role, piece.Read)
+		if !counts {
+			continue
 		}
-		if e.Role == field.HTTPStatus && hungUp(r) {
-			v = truncatedBy(spans.Caller, RuleEnvoy)
-		}
-		if v.Outcome == spans.Truncated {
-			if s.On(v.Rule) {
-				return v.seenBy(kind)
+		e.Said = e.Said || !e.Zero && !saysNothing(r.Get(piece.Role))
+		if verdict.Outcome == spans.Truncated {
+			if s.On(verdict.Rule) {
+				e.Verdict = verdict.seenBy(kind)
+				return
 			}
-			v = failed(spans.OtherFailure)
+			verdict = failed(spans.OtherFailure)
 		}
-		if worst.Outcome == spans.Completed {
-			worst = v
+		switch {
+		case piece.Role == field.ResponseFlags:
+			flags = verdict // the status says better what failed
+		case worst.Outcome == spans.Completed:
+			worst = verdict
 		}
 	}
-	if worst.Outcome == spans.Failed && s.On(RuleMessage) {
-		return byMessage(r, kind, worst)
+	if worst.Outcome == spans.Completed {
+		worst = flags
 	}
-	return worst
+	e.Verdict = worst
 }
 
-// deadlineOverHTTP reports a 408 of gRPC or Connect, which map a deadline to it;
-// of any other server it says that the server waited for its client.
-func deadlineOverHTTP(r *field.Record) bool {
-	return !r.Get(field.RPCSystem).Empty() && string(bytes.TrimSpace(r.Get(field.HTTPStatus).Raw)) == "408"
+// saysNothing reports whether a piece of evidence leaves open how the attempt ended. An
+// error that is empty says that there was none.
+func saysNothing(v *field.Value) bool {
+	return v.Use.Role != field.Error && (v.Empty() || string(v.Raw) == "-")
+}
+
+// read reads one piece of evidence, together with what it is beside; counts is false for
+// one that is none.
+func read(e *Ending, r *field.Record, kind spans.Kind, role field.Role, alone func(*field.Value) Verdict) (v Verdict, counts bool) {
+	if role == field.Code && !codeCounts(r) {
+		return Completed, false
+	}
+	value := r.Get(role)
+	if isStatus(role) {
+		if n, isNumber := statusNumber(value); isNumber && n == 0 {
+			return zero(e, r, kind, value), true
+		} else if isNumber && isSmall(n) {
+			return small(r, kind, value, n)
+		} else if n == 408 && (r.Signs.Has(field.ShowsRPC) || !r.Get(field.RPCSystem).Empty()) {
+			return truncatedBy(spans.Own, RuleDeadline), true
+		}
+	}
+	v = alone(value)
+	if kind != spans.NoKind && v == unknownWord && (role == field.Status || role == field.OutcomeWord || role == field.Success) {
+		return Completed, false // anyone may set such a tag
+	}
+	return v, true
+}
+
+// isStatus reports whether a role is read together with what it is beside.
+func isStatus(r field.Role) bool {
+	return r == field.HTTPStatus || r == field.Status || r == field.Code
+}
+
+func isSmall(n int64) bool { return n > 0 && n <= 16 }
+
+// Plain returns how evidence of a role says, whatever it is beside, that the attempt
+// completed; said tells that it says so at all. It is nil for a role that is no evidence.
+func Plain(role field.Role) func(v *field.Value) (completed, said bool) {
+	for _, piece := range Evidence {
+		if piece.Role == role && role != field.Condition {
+			return func(v *field.Value) (completed, said bool) {
+				if n, isNumber := statusNumber(v); isStatus(role) && isNumber && n >= 0 && n <= 16 {
+					return false, false
+				}
+				return piece.Read(v).Outcome == spans.Completed, !saysNothing(v)
+			}
+		}
+	}
+	return nil
 }
 
 // seenBy tells whose deadline passed: a server sees that of its caller.
 func (v Verdict) seenBy(kind spans.Kind) Verdict {
 	server := kind == spans.Server || kind == spans.Consumer
-	if server && v.CutBy == spans.Own && (v.Rule == RuleDeadline || v.Rule == RuleErrorType || v.Rule == RuleMessage) {
+	if server && v.CutBy == spans.Own && (v.Rule == RuleDeadline || v.Rule == RuleErrorType || v.Rule == RuleErrorCode || v.Rule == RuleMessage) {
 		v.CutBy = spans.Caller
 	}
 	return v
-}
-
-// byMessage reads the error messages of a failed attempt.
-func byMessage(r *field.Record, kind spans.Kind, otherwise Verdict) Verdict {
-	for _, role := range [...]field.Role{field.Error, field.Message} {
-		raw := r.Get(role).Raw
-		switch {
-		case ContainsFold(raw, "context canceled"):
-			return truncatedBy(spans.Caller, RuleMessage)
-		case SpeaksOfTimeout(raw):
-			return truncatedBy(spans.Own, RuleMessage).seenBy(kind)
-		}
-	}
-	return otherwise
-}
-
-// SpeaksOfTimeout spots error messages about timeouts. A message is a weak mark
-// ("timeout=30s" in a dump of settings matches too), so it counts only where the
-// user says so.
-func SpeaksOfTimeout(raw []byte) bool {
-	return ContainsFold(raw, "timed out") || ContainsFold(raw, "timeout") || ContainsFold(raw, "deadline exceeded")
 }
 
 func readCondition(v *field.Value) Verdict {
@@ -226,35 +277,6 @@ func readCondition(v *field.Value) Verdict {
 		return Completed
 	}
 	return truncatedBy(spans.Own, RuleCondition)
-}
-
-// readFlags reads Envoy's response flags; only these are timeouts or a caller
-// that left. The others say why a request failed, and its status says so too.
-func readFlags(v *field.Value) Verdict {
-	worst := Completed
-	for flag := range bytes.SplitSeq(v.Raw, []byte{','}) {
-		switch string(bytes.TrimSpace(flag)) {
-		case "UT", "SI", "UMSDR", "DT":
-			return truncatedBy(spans.Own, RuleEnvoy)
-		case "DC":
-			worst = truncatedBy(spans.Caller, RuleEnvoy)
-		}
-	}
-	return worst
-}
-
-// hungUp reports whether Envoy says neither a status nor why: its caller left
-// before there was one.
-func hungUp(r *field.Record) bool {
-	flags := r.Get(field.ResponseFlags)
-	return r.Has&(1<<field.ResponseFlags) != 0 && (flags.Empty() || string(flags.Raw) == "-") && string(r.Get(field.HTTPStatus).Raw) == "0"
-}
-
-func readDetails(v *field.Value) Verdict {
-	if ContainsFold(v.Raw, "timeout") {
-		return truncatedBy(spans.Own, RuleEnvoyText)
-	}
-	return Completed
 }
 
 // Retry reports whether the source itself says that the attempt is a retry.
@@ -269,3 +291,23 @@ func (s *Set) Retry(r *field.Record) bool {
 	d, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw))
 	return err == nil && !d.Negative && d.Mantissa != 0
 }
+
+// MostTries is the most tries of a call that are told apart.
+const MostTries = 255
+
+// Tries is how many tries the call of a record took, at most MostTries; 0 where the
+// record does not count them.
+func (s *Set) Tries(r *field.Record) uint8 {
+	v := r.Get(field.Tries)
+	if v.Empty() {
+		return 0
+	}
+	n, isNumber := count(v.Raw)
+	if !isNumber || n < 0 {
+		return 0
+	}
+	return TriesOf(n, int64(v.Use.First))
+}
+
+// TriesOf is the number of tries where a count says n, and first of one try.
+func TriesOf(n, first int64) uint8 { return uint8(max(0, min(n-first, MostTries-1)+1)) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/tailscope/tailscope/ingest/field"
-	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -61,25 +60,6 @@ func namedCut(r *field.Record, by spans.CutBy) spans.CutBy {
 	return by
 }
 
-// readStatus reads a status or an outcome: a number by HTTP's codes (1 to 16 by
-// gRPC's), a word by its meaning; anything else that is there is a failure.
-func readStatus(v *field.Value) Verdict {
-	switch v.Kind {
-	case jsonscan.Absent, jsonscan.Null, jsonscan.False:
-		return Completed
-	case jsonscan.True:
-		return failedUnknown
-	}
-	switch n, isNumber := count(v.Raw); {
-	case !isNumber:
-		return byWord(bytes.TrimSpace(v.Raw))
-	case n >= 0 && n <= 16:
-		return grpcVerdicts[n]
-	default:
-		return byHTTP(n)
-	}
-}
-
 // count reads a number; one that is no count is -1.
 func count(b []byte) (n int64, isNumber bool) {
 	d, err := moment.ParseDecimal(bytes.TrimSpace(b))
@@ -92,21 +72,14 @@ func count(b []byte) (n int64, isNumber bool) {
 	return -1, true
 }
 
-// readError reads an error as a status, but for 1, which says only that there
-// was one.
-func readError(v *field.Value) Verdict {
-	if string(bytes.TrimSpace(v.Raw)) == "1" {
-		return failedUnknown
-	}
-	return readStatus(v)
-}
-
 func byHTTP(n int64) Verdict {
 	switch {
 	case n >= 100 && n < 400:
 		return Completed
 	case n == 504:
 		return truncatedBy(spans.Below, RuleGateway)
+	case n == 522 || n == 524 || n == 598 || n == 599:
+		return truncatedBy(spans.Own, RuleTimeout)
 	case n == 499 || n == 460:
 		return truncatedBy(spans.Caller, RuleClientGone)
 	case n == 429:
@@ -130,80 +103,48 @@ var grpcVerdicts = [17]Verdict{
 	14: failed(spans.Unavailable), 15: failed(spans.ServerError), 16: failed(spans.ClientError),
 }
 
-func readGRPC(v *field.Value) Verdict {
-	switch n, isNumber := count(v.Raw); {
-	case v.Empty():
-		return Completed
-	case !isNumber:
-		return byWord(v.Raw)
-	case n < 0 || n > 16:
-		return failedUnknown
-	default:
-		return grpcVerdicts[n]
-	}
-}
-
-// readErrorType reads OpenTelemetry's error.type: a status number as text, a
-// word, or the name of an exception class.
-func readErrorType(v *field.Value) Verdict {
-	w := readStatus(v)
-	if w.Rule == RuleStatusWord {
-		w.Rule = RuleErrorType
-	}
-	if w.Outcome == spans.Truncated || v.Kind != jsonscan.Text {
-		return w
-	}
-	if ContainsFold(v.Raw, "timeout") || ContainsFold(v.Raw, "deadline") {
-		return truncatedBy(spans.Own, RuleErrorType)
-	}
-	return w
-}
-
-// byWord reads a status word without regard to case, blanks, - and _.
-func byWord(b []byte) Verdict {
-	var buf [field.MaxWord]byte
-	if v, ok := words[string(field.Fold(b, &buf))]; ok {
-		return v
-	}
-	return failed(spans.OtherFailure)
-}
-
 // ContainsFold reports whether word, in lower-case ASCII, is in b in any case.
-func ContainsFold(b []byte, word string) bool {
-	for i := 0; i+len(word) <= len(b); i++ {
-		if b[i]|0x20 == word[0] && bytes.EqualFold(b[i:i+len(word)], []byte(word)) {
-			return true
-		}
-	}
-	return false
-}
+func ContainsFold(b []byte, word string) bool { return indexFold(b, word) >= 0 }
 
 var wordOwn = truncatedBy(spans.Own, RuleStatusWord)
 
-// words are the status words in use: plain English, OpenTelemetry's and gRPC's.
+// unknownWord is the verdict on a word that is in no list.
+var unknownWord = failed(spans.OtherFailure)
+
+// words are the status words in use: plain English, OpenTelemetry's, gRPC's, HTTP's
+// and those of loggers for "there is none".
 var words = map[string]Verdict{
-	"": Completed, "ok": Completed, "success": Completed, "succeeded": Completed, "successful": Completed,
-	"complete": Completed, "completed": Completed, "done": Completed, "unset": Completed, "false": Completed,
-	"none": Completed, "null": Completed, "nil": Completed, "statuscodeok": Completed, "statuscodeunset": Completed,
+	"": Completed, "ok": Completed, "okay": Completed, "success": Completed, "succeeded": Completed, "successful": Completed, "successfully": Completed,
+	"complete": Completed, "completed": Completed, "done": Completed, "finished": Completed, "unset": Completed, "false": Completed, "no": Completed,
+	"pass": Completed, "passed": Completed, "fulfilled": Completed, "resolved": Completed, "good": Completed, "normal": Completed,
+	"none": Completed, "null": Completed, "nil": Completed, "<nil>": Completed, "(nil)": Completed, "undefined": Completed, "n/a": Completed, "na": Completed,
+	"noerror": Completed, "noerrors": Completed, "noerr": Completed, "noexception": Completed, "nofailure": Completed, "{}": Completed, "[]": Completed,
+	"statuscodeok": Completed, "statuscodeunset": Completed, "statuscode.ok": Completed, "statuscode.unset": Completed,
+	"created": Completed, "accepted": Completed, "nocontent": Completed, "notmodified": Completed, "found": Completed, "movedpermanently": Completed,
 	"2xx": Completed, "3xx": Completed, "4xx": failed(spans.ClientError), "5xx": failed(spans.ServerError),
 
 	"timeout": wordOwn, "timedout": wordOwn, "truncated": wordOwn, "deadlineexceeded": truncatedBy(spans.Own, RuleDeadline),
-	"contextdeadlineexceeded": wordOwn, "i/otimeout": wordOwn, "connectiontimedout": wordOwn, "etimedout": wordOwn,
-	"requesttimeout": wordOwn, "gatewaytimeout": truncatedBy(spans.Below, RuleGateway),
+	"contextdeadlineexceeded": wordOwn, "i/otimeout": wordOwn, "connectiontimedout": wordOwn, "etimedout": wordOwn, "esockettimedout": wordOwn,
+	"econnaborted": wordOwn, "errtimedout": wordOwn, "errconnectiontimedout": wordOwn, "requesttimedout": wordOwn, "readtimedout": wordOwn, "connecttimedout": wordOwn,
+	"requesttimeout": wordOwn, "readtimeout": wordOwn, "connecttimeout": wordOwn, "connectiontimeout": wordOwn, "writetimeout": wordOwn, "sockettimeout": wordOwn,
+	"operationtimedout": wordOwn, "gatewaytimeout": truncatedBy(spans.Below, RuleGateway), "gatewaytimedout": truncatedBy(spans.Below, RuleGateway),
 	"contextcanceled": truncatedBy(spans.Caller, RuleCancelled), "contextcancelled": truncatedBy(spans.Caller, RuleCancelled),
 	"cancelled": truncatedBy(spans.Caller, RuleCancelled), "canceled": truncatedBy(spans.Caller, RuleCancelled),
+	"clientclosedrequest": truncatedBy(spans.Caller, RuleClientGone), "clientdisconnected": truncatedBy(spans.Caller, RuleClientGone),
+	"errcanceled": truncatedBy(spans.Caller, RuleCancelled), "requestcanceled": truncatedBy(spans.Caller, RuleCancelled), "requestcancelled": truncatedBy(spans.Caller, RuleCancelled),
 
 	"true": failedUnknown, "error": failedUnknown, "err": failedUnknown, "failed": failedUnknown,
-	"failure": failedUnknown, "fail": failedUnknown, "statuscodeerror": failedUnknown,
+	"failure": failedUnknown, "fail": failedUnknown, "statuscodeerror": failedUnknown, "statuscode.error": failedUnknown, "yes": failedUnknown,
 
-	"refused": failed(spans.Refused), "connectionrefused": failed(spans.Refused), "econnrefused": failed(spans.Refused),
-	"reset": failed(spans.Reset), "connectionreset": failed(spans.Reset), "econnreset": failed(spans.Reset),
+	"refused": failed(spans.Refused), "connectionrefused": failed(spans.Refused), "econnrefused": failed(spans.Refused), "errconnectionrefused": failed(spans.Refused),
+	"reset": failed(spans.Reset), "connectionreset": failed(spans.Reset), "econnreset": failed(spans.Reset), "errconnectionreset": failed(spans.Reset),
 	"unavailable": failed(spans.Unavailable), "badgateway": failed(spans.Unavailable), "serviceunavailable": failed(spans.Unavailable),
 	"throttled": failed(spans.Throttled), "ratelimited": failed(spans.Throttled), "toomanyrequests": failed(spans.Throttled),
 	"resourceexhausted": failed(spans.Throttled),
 	"unknown":           failed(spans.ServerError), "internal": failed(spans.ServerError), "unimplemented": failed(spans.ServerError),
-	"aborted": failed(spans.ServerError), "dataloss": failed(spans.ServerError), "servererror": failed(spans.ServerError),
+	"aborted": failed(spans.ServerError), "dataloss": failed(spans.ServerError), "servererror": failed(spans.ServerError), "internalservererror": failed(spans.ServerError),
 	"invalidargument": failed(spans.ClientError), "notfound": failed(spans.ClientError), "alreadyexists": failed(spans.ClientError),
 	"permissiondenied": failed(spans.ClientError), "failedprecondition": failed(spans.ClientError), "outofrange": failed(spans.ClientError),
-	"unauthenticated": failed(spans.ClientError), "clienterror": failed(spans.ClientError),
+	"unauthenticated": failed(spans.ClientError), "clienterror": failed(spans.ClientError), "badrequest": failed(spans.ClientError),
+	"unauthorized": failed(spans.ClientError), "forbidden": failed(spans.ClientError), "conflict": failed(spans.ClientError),
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/digest"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
@@ -35,6 +36,8 @@ type tagMemo struct {
 	info    *field.Key
 	hash    uint64
 	next    *tagMemo
+	listens bool   // its texts may be messages
+	silent  []byte // the last text, if it is none
 }
 
 // tagMemos finds the memos of keys: mostly the next one is the one needed.
@@ -71,7 +74,7 @@ func (m *tagMemos) remember(key []byte, keys *field.Keys) {
 			return
 		}
 		info := keys.Next(key)
-		k = &tagMemo{written: info.Path, info: info, hash: digest.Sum(0, key)}
+		k = &tagMemo{written: info.Path, info: info, hash: digest.Sum(0, key), listens: outcome.Listens(info)}
 		if m.seen == nil {
 			m.seen = map[string]*tagMemo{}
 		}
@@ -90,6 +93,9 @@ func (r *spanReader) fastTag(s *jsonscan.Scanner, value func(*jsonscan.Scanner) 
 			if kind, raw, ok := value(s); ok {
 				r.rec.Note(k.info, kind, raw)
 				r.has.add(k.hash, raw)
+				if k.listens && kind == jsonscan.Text && string(raw) != string(k.silent) {
+					r.hearTag(k, raw)
+				}
 				return true
 			}
 		}
@@ -97,6 +103,18 @@ func (r *spanReader) fastTag(s *jsonscan.Scanner, value func(*jsonscan.Scanner) 
 	s.I = from
 	return false
 }
+
+// hearTag is hear for a tag whose last text is known.
+func (r *spanReader) hearTag(k *tagMemo, raw []byte) {
+	if m := r.ear.Hear(raw); m > outcome.Silent {
+		r.has.heard = max(r.has.heard, m)
+	} else if len(raw) <= longestSilent {
+		k.silent = append(k.silent[:0], raw...)
+	}
+}
+
+// longestSilent is the longest text worth being compared with.
+const longestSilent = 256
 
 // remembered notes a tag of the span, whose key may come next in another.
 func (r *spanReader) remembered(key []byte, kind jsonscan.Kind, raw []byte) {

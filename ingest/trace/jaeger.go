@@ -2,7 +2,6 @@ package trace
 
 import (
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
@@ -48,12 +47,14 @@ type jaegerReader struct {
 	// isWaiting: the processes are not read yet, and spans wait for them.
 	isWaiting bool
 	object    *jsonscan.Object // a span
+	hearing   func(logs []byte)
+	logMember func(name []byte) error // made once
 }
 
 func newJaegerReader(r *spanReader) *jaegerReader {
 	j := &jaegerReader{spanReader: r, model: modelReader{spanReader: r}}
 	j.object = jsonscan.NewObject(&j.s, j.spanMembers())
-	j.object.General = r.general
+	j.object.General, j.hearing, j.logMember = r.general, j.hearLogs, j.hearFields()
 	return j
 }
 
@@ -146,7 +147,7 @@ func (j *jaegerReader) span(v located) (n int, bad *format.Fault) {
 // readFields reads the members of the span at the start of raw.
 func (j *jaegerReader) readFields(raw []byte) error {
 	j.reset()
-	j.has.trace, j.isModel = j.traceID, false
+	j.has.trace, j.isModel, j.readEvents = j.traceID, false, j.hearing
 	j.s.At(raw)
 	return j.object.Read()
 }
@@ -252,20 +253,34 @@ func (j *jaegerReader) oneTag(note func(key []byte, kind jsonscan.Kind, raw []by
 	return err
 }
 
-// logs reads the span's log entries where messages count, else passes them.
+// logs passes the span's log entries; what they say is asked where it matters.
 func (j *jaegerReader) logs() error {
 	if j.s.Pass("[]") {
 		return nil
 	}
-	if !j.rules.On(outcome.RuleMessage) {
-		return j.s.Skip()
-	}
-	return j.s.EachObject(func(name []byte) error {
+	from := j.s.I
+	err := j.s.Skip()
+	j.has.events = j.s.B[from:j.s.I]
+	return err
+}
+
+// hearLogs hears the fields of log entries that were read.
+func (j *jaegerReader) hearLogs(logs []byte) {
+	before := j.s
+	j.s.At(logs)
+	_ = j.s.EachObject(j.logMember)
+	j.s = before
+}
+
+// hearFields makes what reads a member of a log entry.
+func (j *jaegerReader) hearFields() func(name []byte) error {
+	hear := j.hearEvent
+	return func(name []byte) error {
 		if string(name) != "fields" {
 			return j.s.Skip()
 		}
-		return j.eachTag(j.evidence)
-	})
+		return j.eachTag(hear)
+	}
 }
 
 // references reads the ties to other spans.

@@ -10,7 +10,6 @@ import (
 	"github.com/jaegertracing/jaeger-idl/model/v1"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
@@ -166,14 +165,11 @@ func (r *modelReader) related(s *model.Span) {
 	}
 }
 
-// log reads a log entry, which is evidence where messages count.
+// log hears a log entry.
 func (r *modelReader) log(l *model.Log) {
-	if !r.rules.On(outcome.RuleMessage) {
-		return
-	}
 	for i := range l.Fields {
 		kind, raw := r.value(&l.Fields[i])
-		r.evidence([]byte(l.Fields[i].Key), kind, raw)
+		r.hear(r.tags.Find([]byte(l.Fields[i].Key)), kind, raw)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
-	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 )
 
@@ -38,13 +37,16 @@ type otlpReader struct {
 	readSpan func(located) int
 	read     func(located) int // a scope
 	object   *jsonscan.Object  // a span
+	hearing  func(events []byte)
+
+	eventMember func(name []byte) error // made once
 }
 
 func newOTLPReader(r *spanReader) *otlpReader {
 	o := &otlpReader{spanReader: r}
 	o.readSpan, o.read = r.visiting(o.span), r.visiting(o.scope)
 	o.object = jsonscan.NewObject(&o.s, o.spanMembers())
-	o.object.General = r.general
+	o.object.General, o.hearing, o.eventMember = r.general, o.hearAttributes, o.hearMember()
 	return o
 }
 
@@ -167,6 +169,7 @@ func (o *otlpReader) span(v located) (n int, bad *format.Fault) {
 // readFields reads the members of the span at the start of raw.
 func (o *otlpReader) readFields(raw []byte) error {
 	o.reset()
+	o.readEvents = o.hearing
 	o.has.named = true // an empty name is left out in this encoding
 	o.has.process = o.resource
 	o.s.At(raw)
@@ -244,17 +247,31 @@ func otelStatus(raw []byte) []byte {
 	return []byte("OK")
 }
 
-// events reads the attributes of events where messages count, else passes them.
+// events passes the events of a span; what they say is asked where it matters.
 func (o *otlpReader) events() error {
-	if !o.rules.On(outcome.RuleMessage) {
-		return o.s.Skip()
-	}
-	return o.s.EachObject(func(name []byte) error {
+	from := o.s.I
+	err := o.s.Skip()
+	o.has.events = o.s.B[from:o.s.I]
+	return err
+}
+
+// hearAttributes hears the attributes of events that were read.
+func (o *otlpReader) hearAttributes(events []byte) {
+	before := o.s
+	o.s.At(events)
+	_ = o.s.EachObject(o.eventMember)
+	o.s = before
+}
+
+// hearMember makes what reads a member of an event.
+func (o *otlpReader) hearMember() func(name []byte) error {
+	hear := o.hearEvent
+	return func(name []byte) error {
 		if string(name) != "attributes" {
 			return o.s.Skip()
 		}
-		return o.attributes(o.evidence)
-	})
+		return o.attributes(hear)
+	}
 }
 
 // warningsKey is under which an OTLP answer of Jaeger carries its warnings.

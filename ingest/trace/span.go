@@ -39,6 +39,11 @@ type spanReader struct {
 	// rest is what is read of an element whose spans come by themselves, nil while
 	// other text is.
 	rest *context
+	// readEvents has hearEvent called for the fields of the events of a span, and
+	// eventTexts is what they speak of.
+	readEvents func(events []byte)
+	eventTexts outcome.Message
+	ear        outcome.Listener
 	// partial says why the process of a span may not be known although the
 	// source named it, nil where it is known.
 	partial *format.Fault
@@ -60,7 +65,9 @@ type spanFields struct {
 	async             bool // the tie to the parent
 	start, duration   field.Value
 	end               field.Value // of formats without a duration
-	shift             int64       // ns, as exporters' warnings say
+	events            []byte      // as they stand in the input
+	heard             outcome.Message
+	shift             int64 // ns, as exporters' warnings say
 	shifted           bool
 }
 
@@ -122,7 +129,9 @@ func (r *spanReader) evidence(key []byte, kind jsonscan.Kind, raw []byte) {
 	if kind == jsonscan.Composite {
 		kind, raw = jsonscan.Null, nil
 	}
-	r.rec.Note(r.tags.Next(key), kind, raw)
+	k := r.tags.Next(key)
+	r.rec.Note(k, kind, raw)
+	r.hear(k, kind, raw)
 }
 
 // reject counts a record at a place of the chunk, unless bad is nil.
@@ -356,22 +365,6 @@ func parseTime(v *field.Value) (moment.Length, error) {
 	return moment.ParseDuration(v.Raw, v.Use.Unit)
 }
 
-// verdict weighs the tags. One that is called like a mark but is neither yes nor
-// no may be anything: anyone may set a tag.
-func (r *spanReader) verdict() (v outcome.Verdict, marked bool) {
-	if r.rec.Has&(outcome.EvidenceRoles|1<<field.Timeout) == 0 {
-		return outcome.Completed, false
-	}
-	v, marked, ok := r.rules.Judge(&r.rec, r.has.kind)
-	if ok {
-		return v, marked
-	}
-	r.tally.Odd[format.UnreadMarks]++
-	r.rec.Has &^= 1 << field.TruncatedMark
-	v, marked, _ = r.rules.Judge(&r.rec, r.has.kind)
-	return v, marked
-}
-
 // judge says how the span ended and whether it is a retry.
 func (r *spanReader) judge() {
 	row := r.row
@@ -383,9 +376,10 @@ func (r *spanReader) judge() {
 	if row.Duration >= format.EpochFrom {
 		r.tally.Odd[format.EpochDurations]++ // a start of 0, mostly
 	}
-	v, marked := r.verdict()
-	row.Outcome, row.CutBy, row.Failure, row.Marked = v.Outcome, v.CutBy, v.Failure, marked
-	if marked {
+	v := r.verdict()
+	row.Outcome, row.CutBy, row.Failure, row.Marked, row.Speaks = v.Outcome, v.CutBy, v.Failure, v.Marked, v.Speaks
+	row.Tries = r.rules.Tries(&r.rec)
+	if v.Marked {
 		r.tally.Marks |= format.MarkRules
 	}
 	if v.Rule == outcome.RuleDeadline && outcome.ContainsFold(r.rec.Get(field.Message).Raw, "waiting_for_connection") {

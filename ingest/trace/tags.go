@@ -6,30 +6,21 @@ import (
 	"strconv"
 
 	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
 // tagCandidates lists the tags of spans that are read, best first for each role.
 // The keys are exact: tags follow conventions.
 var tagCandidates = map[field.Role][]string{
-	field.TruncatedMark:   {"timed_out", "is_timeout", "truncated"},
-	field.ResponseFlags:   {"response_flags"},
-	field.ResponseDetails: {"response_code_details"},
-	field.GRPCStatus:      {"rpc.grpc.status_code", "rpc.response.status_code", "rpc.status_code", "grpc.code", "grpc.status_code"},
-	field.HTTPStatus:      {"http.response.status_code", "http.status_code"},
-	field.ErrorType:       {"error.type"},
-	field.Status:          {"otel.status_code"},
-	field.Error:           {"error"},
-	field.Message:         {"otel.status_description", "error.message", "error.object", "exception.message", "message", "event"},
-	field.RetryMark:       {"retry", "is_retry"},
-	field.Attempt:         {"http.request.resend_count", "http.resend_count", "http.retry_count", "gcp.grpc.resend.count"},
-	field.SpanKind:        {"span.kind"},
-	field.RPCSystem:       {"rpc.system", "rpc.system.name"},
-	field.Messaging:       {"messaging.system", "message_bus.destination"},
-	field.SamplerType:     {"sampler.type"},
-	field.SamplerParam:    {"sampler.param"},
-	field.TraceState:      {"w3c.tracestate"},
+	field.Message:      {"otel.status_description", "error.message", "error.object", "exception.message", "message", "event"},
+	field.SpanKind:     {"span.kind"},
+	field.Messaging:    {"messaging.system", "message_bus.destination"},
+	field.SamplerType:  {"sampler.type"},
+	field.SamplerParam: {"sampler.param"},
+	field.TraceState:   {"w3c.tracestate"},
 	// The nearest to the very process first. peer.service names no instance, but all
 	// of them.
 	field.InstanceKey: {"upstream_address", "network.peer.address", "net.sock.peer.addr", "net.peer.ip", "peer.ipv4", "peer.ipv6",
@@ -44,6 +35,8 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 			t.AddExact(key, field.Use{Role: role, Rank: uint16(rank), Unit: moment.NoUnitGiven})
 		}
 	}
+	outcome.AddKeys(t, notOfSpans, outcome.FirstAttempt)
+	t.AddExact("http.retry_count", field.Use{Role: field.Attempt, Rank: math.MaxUint16, Unit: moment.NoUnitGiven}) // of the conventions' draft, on each resend
 	// true and yes are a mark; a number is a time, never a 1 that means yes.
 	t.AddExact("timeout", field.Use{Role: field.Timeout, Unit: moment.Seconds})
 	rules.AddConditions(t)
@@ -51,6 +44,9 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
 	return t
 }
+
+// notOfSpans are the roles of a log line's keys that no tag has.
+func notOfSpans(r field.Role) bool { return r == field.Level }
 
 // weightOf is how many traces of the population one sampled trace stands for, 0
 // where the span does not say: the tag that --weight-field names, else the
@@ -105,4 +101,52 @@ func inverseThreshold(digits string) float64 {
 	}
 	t <<= 4 * (14 - len(digits))
 	return float64(uint64(1)<<56) / float64(uint64(1)<<56-t)
+}
+
+// verdict weighs the tags. One that is called like a mark but is neither yes nor
+// no may be anything: anyone may set a tag.
+func (r *spanReader) verdict() outcome.Ending {
+	e, heard := outcome.Ending{}, r.has.heard
+	if r.rec.Has&(outcome.EvidenceRoles|1<<field.Timeout|1<<field.Code) != 0 {
+		var ok bool
+		if e, ok = r.rules.Judge(&r.rec, r.has.kind); !ok {
+			r.tally.Odd[format.UnreadMarks]++
+			r.rec.Has &^= 1 << field.TruncatedMark
+			e, _ = r.rules.Judge(&r.rec, r.has.kind)
+		}
+	}
+	if e.Hears() {
+		if len(r.has.events) > 0 {
+			heard = max(heard, r.hearEvents())
+		}
+		r.rules.Hear(&e, heard, &r.rec, r.has.kind)
+	}
+	if e.Zero {
+		r.tally.Odd[format.ZeroStatuses]++
+	}
+	return e
+}
+
+// hearEvents says what the events of the span speak of.
+func (r *spanReader) hearEvents() outcome.Message {
+	if !outcome.MaySpeak(r.has.events) {
+		return outcome.Silent
+	}
+	r.eventTexts = outcome.Silent
+	r.readEvents(r.has.events)
+	return r.eventTexts
+}
+
+// hear takes in what the text of a tag speaks of.
+func (r *spanReader) hear(k *field.Key, kind jsonscan.Kind, raw []byte) {
+	if kind == jsonscan.Text && outcome.Listens(k) {
+		r.has.heard = max(r.has.heard, r.ear.Hear(raw))
+	}
+}
+
+// hearEvent is hear for a field of an event.
+func (r *spanReader) hearEvent(key []byte, kind jsonscan.Kind, raw []byte) {
+	if kind == jsonscan.Text && outcome.Listens(r.tags.Find(key)) {
+		r.eventTexts = max(r.eventTexts, r.ear.Hear(raw))
+	}
 }
