@@ -154,6 +154,11 @@ type cursor struct {
 
 func newCursor(c *format.Chunk) cursor { return cursor{chunk: c, note: fragmentOf(c), line: c.Line} }
 
+// beyond reports whether a place is not in the chunk, but behind it.
+func (c *cursor) beyond(at int) bool {
+	return !c.note.apart && !c.note.binary && c.note.context == nil && at >= len(c.chunk.Data)
+}
+
 func (c *cursor) place(at int) format.Place {
 	switch {
 	case c.note.apart:

@@ -164,8 +164,12 @@ func (r *spanReader) fault(err error, at int) *format.Fault {
 
 func malformed(err error) *format.Fault { return format.NewFault(format.Malformed, err.Error()) }
 
-// unexpected counts what stands where a record should, and is none.
+// unexpected counts what stands where a record should, and is none. A bracket that
+// closes what the input cut off is not in the input.
 func (r *spanReader) unexpected(at int) {
+	if r.where.beyond(at) {
+		return
+	}
 	r.reject(at, format.NewFault(format.NotARecord, "neither an object nor an array"))
 }
 

@@ -151,7 +151,9 @@ func (d Decimal) scale(times uint64, digits int) (ns int64, exact bool, err erro
 	over, lo := bits.Mul64(d.Mantissa, times)
 	hi, lo := bits.Mul64(lo, Pow10[e])
 	if d.half && e == 0 {
-		lo++
+		var carry uint64
+		lo, carry = bits.Add64(lo, 1, 0)
+		hi += carry
 	}
 	if over != 0 || hi != 0 || lo > math.MaxInt64 {
 		return 0, false, ErrTooLarge

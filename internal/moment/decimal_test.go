@@ -84,6 +84,8 @@ func TestDurationsThatAreNone(t *testing.T) {
 		{"-5ms", NoUnitGiven, ErrNegative},
 		{"PT-3S", NoUnitGiven, ErrNegative}, // java.time prints it so
 		{"-PT3S", NoUnitGiven, ErrNegative},
+		{"-0m35.5s", NoUnitGiven, ErrNegative}, // the sign is that of all
+		{"18446744073709551615.5ns", NoUnitGiven, ErrTooLarge},
 		{"18446744073709550616", Microseconds, ErrNegative}, // jaeger#8165
 		{"18446744073709551615", Nanoseconds, ErrNegative},
 		{"18446744073709551610", Nanoseconds, ErrNegative},
@@ -200,8 +202,9 @@ func FuzzClockAgreesWithTimeParse(f *testing.F) {
 			}
 			return
 		}
+		upper := strings.ToUpper(s) // RFC 3339 allows t and z as well
 		for _, layout := range clockTexts {
-			if want, err := time.Parse(layout, s); err == nil && want.UnixNano() == got.NS {
+			if want, err := time.Parse(layout, upper); err == nil && want.UnixNano() == got.NS {
 				return
 			}
 		}

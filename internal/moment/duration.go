@@ -144,6 +144,7 @@ func parseOddDuration(b []byte) (Length, error) {
 // "1H2M3.5S" of ISO 8601.
 func parseUnits(b []byte) (total Length, err error) {
 	total.Resolution, total.Own = math.MaxUint8, true
+	negative := len(b) > 0 && b[0] == '-' // all of it, also where the first number is 0
 	for len(b) > 0 {
 		d, n, err := scanDecimal(b)
 		if err != nil {
@@ -162,6 +163,9 @@ func parseUnits(b []byte) (total Length, err error) {
 		total.NS += part.NS
 		total.Rounded = total.Rounded || part.Rounded
 		total.Resolution = min(total.Resolution, part.Resolution)
+	}
+	if negative && total.NS > 0 {
+		return Length{}, ErrNegative
 	}
 	return total, nil
 }
