@@ -241,12 +241,17 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// anyTied reports whether attempts of two hops start and end together: either may hold
-// the other, and a chain and a trace may decide that differently.
+// anyTied reports whether attempts of two hops start and end together, or last as long
+// where some have no times: either may hold the other, and a chain and a trace may
+// decide that differently.
 func anyTied(lines []testLine) bool {
+	untimed := slices.ContainsFunc(lines, func(l testLine) bool { return l.untimed })
 	hops := map[[2]int]string{}
 	for _, l := range lines {
 		at := [2]int{l.start, l.end}
+		if untimed {
+			at = [2]int{0, l.end - l.start}
+		}
 		if hop, seen := hops[at]; seen && hop != l.hop {
 			return true
 		}

@@ -57,12 +57,13 @@ func readsAlike(t *testing.T, format string, in []byte, size uint8) {
 	}
 	h.sizes = &sizes{oneByte: size&1 > 0, room: 1 + int(size), chunk: 1 + int(size)/2, large: 1 << 30}
 	got := readTraces(t, h, string(in))
-	if !reflect.DeepEqual(got.parts(), want.parts()) {
+	fits := h.maxLine >= len(in) // else a broken line that is long is read further than a short one
+	if fits && !reflect.DeepEqual(got.parts(), want.parts()) {
 		t.Fatalf("%q with sizes %+v:\n%s", in, *h.sizes, cmp.Diff(want.parts(), got.parts()))
 	}
 	h.sizes.large = int(size) / 4
 	apart := readTraces(t, h, string(in))
-	if h.maxLine >= len(in) && json.Valid(in) && !reflect.DeepEqual(apart.parts(), want.parts()) {
+	if fits && json.Valid(in) && !reflect.DeepEqual(apart.parts(), want.parts()) {
 		t.Fatalf("%q taken apart with sizes %+v:\n%s", in, *h.sizes, cmp.Diff(want.parts(), apart.parts()))
 	}
 }
