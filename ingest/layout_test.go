@@ -134,6 +134,9 @@ func FuzzTheFastPathGivesTheRowsOfTheGeneralPath(f *testing.F) {
 		line := strings.ReplaceAll(form, "%", oddValues[i]) + "\n"
 		f.Add(line + line + line + strings.ReplaceAll(form, "%", oddValues[len(oddValues)-1-i]) + "\n" + line)
 	}
+	for _, in := range realSeeds(f, ".ndjson", ".ndjson.gz", ".csv.gz") {
+		f.Add(in)
+	}
 	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		bothWays(t, how{format: "ndjson", columns: &ordinaryColumns}, in)

@@ -189,6 +189,13 @@ func checkAny(t *testing.T, h how, in []byte) {
 }
 
 func addFixtures(f *testing.F, compress bool) {
+	for _, in := range realSeeds(f, ".ndjson", ".ndjson.gz", ".csv.gz", ".tsv") {
+		if compress {
+			f.Add([]byte(gzipped(f, in)), uint8(9))
+			continue
+		}
+		f.Add([]byte(in), uint8(0))
+	}
 	for _, name := range []string{"ndjson/good.ndjson", "ndjson/bad.ndjson", "csv/good.csv", "csv/bad.csv", "tsv/good.tsv", "tsv/bad.tsv", "loggers/slog.ndjson", "loggers/zap.ndjson"} {
 		in := fixture(f, name)
 		if compress {

@@ -27,6 +27,7 @@ func traceSeeds(f *testing.F) (seeds []string) {
 			seeds = append(seeds, string(b))
 		}
 	}
+	seeds = append(seeds, realSeeds(f, ".json", ".jsonl", ".json.gz")...)
 	seeds = append(seeds, jaegerDocument(2), otlpLines(2))
 	return append(seeds, twoTraces, exampleUI, otlpDoc, otlpDoc+"\n"+otlpDoc+"\n", "["+uiLone+","+uiTrace+"]", `{"result":`+otlpDoc+`}`,
 		`{"data":{"spans":[]},"errors":[{"msg":"x"}]}}`, `[[`+uiLone+`],7,"x\"{",`+otlpDoc+`]`, `{"resourceMetrics":[]}`+otlpDoc, `{"data":[`+uiTrace[:90],
@@ -37,6 +38,9 @@ func traceSeeds(f *testing.F) (seeds []string) {
 // rows are valid (the sink sees to it), and the sizes of the cutting change
 // nothing.
 func readsAlike(t *testing.T, format string, in []byte, size uint8) {
+	if len(in) > longestFuzzed {
+		t.Skip("too long to be tried often")
+	}
 	h := traceHow{format: format, maxLine: 40 << (size % 8)}
 	want := readTraces(t, h, string(in))
 	if want.err != nil {

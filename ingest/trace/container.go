@@ -104,10 +104,11 @@ func (d *documents) linewise() bool {
 
 // firstLine returns where the line that starts at from ends.
 func (d *documents) firstLine(from int) (end int, ok bool) {
-	for {
-		if i := bytes.IndexByte(d.Ahead()[from:], '\n'); i >= 0 {
-			return from + i + 1, true
+	for seen := from; ; {
+		if i := bytes.IndexByte(d.Ahead()[seen:], '\n'); i >= 0 {
+			return seen + i + 1, true
 		}
+		seen = len(d.Ahead())
 		if len(d.Ahead())-from > firstLine || !d.More() {
 			return len(d.Ahead()), false
 		}
