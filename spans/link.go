@@ -103,6 +103,12 @@ func (t *Trace) stampDuplicates(run []located) {
 	slices.SortFunc(run, func(a, b located) int { return cmp.Compare(a.at, b.at) })
 }
 
+// SameSpan reports whether two spans of a trace are duplicates.
+func SameSpan(a, b *Span) bool { return compareIdentity(a, b) == 0 && a.ID == b.ID }
+
+// Before reports whether a stands before b in a trace; of duplicates the first is kept.
+func Before(a, b *Span) bool { return compareSpans(a, b) < 0 }
+
 func compareIdentity(a, b *Span) int {
 	return cmp.Or(cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Hop, b.Hop))
 }

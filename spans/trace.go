@@ -203,6 +203,9 @@ func (t *Trace) Begin(id TraceID) {
 
 // Caption keeps the text of a span id that is no number, until the next Begin.
 func (t *Trace) Caption(id SpanID, text []byte) {
+	if n := len(t.captions); n > 0 && t.captions[n-1].id == id && string(t.captions[n-1].text) == string(text) {
+		return
+	}
 	t.captions = append(t.captions, named{id, text})
 }
 

@@ -276,10 +276,29 @@ func (v *visitor) traces() error {
 func (v *visitor) assemble(first int32) {
 	t := &v.trace
 	t.Begin(v.entries[first].trace)
-	rows := v.rowsOf(first)
+	rows, repeats := v.rowsOf(first), 0
 	if t.Stop = nil; rows >= longTrace {
 		t.Stop = func() bool { return v.ctx.Err() != nil }
 	}
+	if rows > atOnce {
+		repeats = v.unpackLarge(first, rows)
+	} else {
+		v.unpackAll(first, rows)
+	}
+	if t.Stop.Told() {
+		return
+	}
+	t.Link()
+	t.Duplicates += repeats
+	v.counts.Spans += int64(len(t.Spans))
+	v.counts.Traces++
+	v.counts.Duplicates += int64(t.Duplicates)
+	v.counts.Cycles += int64(t.Cycles)
+}
+
+// unpackAll unpacks the spans of a trace of that many rows.
+func (v *visitor) unpackAll(first int32, rows int) {
+	t := &v.trace
 	t.Spans = slices.Grow(t.Spans, rows)
 	for e := range v.fragmentsOf(first) {
 		if t.Stop.Told() {
@@ -287,11 +306,6 @@ func (v *visitor) assemble(first int32) {
 		}
 		v.unpack(e.fragment, e.rows)
 	}
-	t.Link()
-	v.counts.Spans += int64(len(t.Spans))
-	v.counts.Traces++
-	v.counts.Duplicates += int64(t.Duplicates)
-	v.counts.Cycles += int64(t.Cycles)
 }
 
 // unpack adds the spans of a fragment to the trace. Of several texts that share
