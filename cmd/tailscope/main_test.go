@@ -17,7 +17,11 @@ func TestMain(m *testing.M) {
 	// A program built with -race otherwise waits a second before it ends.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=10"))
 	testscript.Main(m, map[string]func(){
-		"tailscope": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"tailscope": func() {
+			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+			keepStatus()
+			os.Exit(code)
+		},
 	})
 }
 

@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// raceEnabled: memory is not what it is without the detector.
+func raceEnabled() bool { return true }
