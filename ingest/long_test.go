@@ -3,9 +3,12 @@ package ingest
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/jaegertracing/jaeger-idl/model/v1"
 
 	"github.com/tailscope/tailscope/ingest/format"
 )
@@ -135,4 +138,43 @@ func TestLongKeysArePassedOver(t *testing.T) {
 	spans := strings.Replace(uiSpan, `"tags":[`, tag(key), 1) + "," + strings.Replace(uiSpan, `"tags":[`, tag("x"), 1)
 	got := readAnyhow(t, traceHow{}, strings.Replace(uiTrace, uiSpan, spans+","+spans, 1))
 	same(t, "ends", pick(got.rows, func(r spanRow) string { return r.End }), []string{"failed unknown", "failed unknown", "failed unknown", "failed unknown"})
+}
+
+// A message whose processes come at its end may be of any size: --max-line bounds its
+// fields. What a field that is left out takes with it is a reject too.
+func TestLargeMessageOfProtobufIsTakenApart(t *testing.T) {
+	const maxLine = 600
+	long := strings.Repeat("x", maxLine)
+	for _, c := range []struct {
+		name    string
+		change  func(*model.Trace)
+		rows    []string
+		rejects string
+	}{
+		{"whole", func(*model.Trace) {}, []string{"gateway", "gateway", "gateway", "mailer"}, ""},
+		{"a long span", func(m *model.Trace) { m.Spans[1].OperationName = long }, []string{"gateway", "gateway", "mailer"}, "line_too_long a field of 775 bytes: see --max-line"},
+		{"a long process", func(m *model.Trace) { m.ProcessMap[1].Process.ServiceName = long }, []string{"gateway", "gateway", "gateway"},
+			"line_too_long a field of 613 bytes: see --max-line|line_too_long the process of the span is among those left out: see --max-line"},
+		{"many processes", func(m *model.Trace) {
+			for range 40 {
+				m.ProcessMap = append(m.ProcessMap, m.ProcessMap[0])
+			}
+		}, []string{"gateway", "gateway", "gateway", "mailer"}, ""},
+	} {
+		trace := exampleTrace()
+		c.change(trace)
+		in := marshalled(t, trace) + marshalled(t, exampleTrace())
+		for _, s := range manySizes {
+			d := readTraces(t, traceHow{format: "jaeger-proto", maxLine: maxLine, sizes: &s}, in)
+			rejects := pick(d.rejects, func(r format.Reject) string { return fmt.Sprint(r.Reason, " ", r.Detail) })
+			slices.Sort(rejects)
+			same(t, c.name, pick(d.rows, func(r spanRow) string { return r.Service }), append(c.rows, "gateway", "gateway", "gateway", "mailer"))
+			same(t, c.name, strings.Join(rejects, "|"), c.rejects)
+			for i, r := range d.rows {
+				if at := in[r.Offset:]; at[0] != '\x0a' || i > 0 && r.Offset <= d.rows[i-1].Offset {
+					t.Errorf("%s: row %d is not at %d", c.name, i, r.Offset)
+				}
+			}
+		}
+	}
 }

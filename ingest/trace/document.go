@@ -24,6 +24,8 @@ type fragment struct {
 	ends *earlyEnd
 	// partial says why the processes of spans may not be in the chunk.
 	partial *format.Fault
+	// processes are those of the spans of a large message, nil for those in the chunk.
+	processes *processFields
 	// binary: the chunk has no lines. apart: it was compressed, so that all of it
 	// is at one place.
 	binary, apart bool

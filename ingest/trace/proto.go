@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,7 +34,9 @@ var protobuf = &format.Format{
 		return format.Sniffed{Why: "protobuf has no marks: it is read with --input-format jaeger-proto only"}
 	},
 	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
-		return &messages{format.NewWindow(f, f.Head)}, nil
+		m := &messages{Window: format.NewWindow(f, f.Head), most: min(f.MaxLine, cmp.Or(f.Sizes.Element, largeElement))}
+		f.OnClose(func() error { return m.large.close() })
+		return m, nil
 	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newProtoDecoder(s, c) },
 	Binary:     true,
@@ -42,26 +45,49 @@ var protobuf = &format.Format{
 // messages cuts a stream of protobuf messages, one after the other or each in
 // the frame of gRPC, into chunks of whole fields. Messages have no end of their
 // own: a span after a process starts the next. A message of spans that have
-// their process inside is streamed; one with its processes at its end is held,
-// up to --max-line bytes.
-type messages struct{ format.Window }
+// their process inside is streamed; one with its processes at its end is held, and
+// taken apart where it is large.
+type messages struct {
+	format.Window
+	most  int           // bytes of a message that are held
+	large *largeMessage // whose spans wait, nil for none
+}
 
-// Next returns the next chunk, io.EOF after the last.
+// Next returns the next chunk, io.EOF after the last. A fault of the temporary file
+// ends the input, as one of the input itself does.
 func (m *messages) Next() (*format.Chunk, error) {
-	for !m.Ended {
-		first, ok := m.Peek()
-		switch {
-		case !ok:
-			m.End()
-		case first <= 1: // no field has the number 0
-			if c := m.frame(); c != nil {
-				return c, nil
-			}
-		default:
-			return m.message(), nil
+	for {
+		c, err := m.move()
+		if c != nil {
+			return c, nil
+		}
+		if err != nil {
+			m.File.Fail(err)
+			m.Ended = true
+		}
+		if m.Ended && m.large == nil {
+			return nil, io.EOF
 		}
 	}
-	return nil, io.EOF
+}
+
+// move takes one step; not every one gives a chunk.
+func (m *messages) move() (*format.Chunk, error) {
+	switch {
+	case m.large != nil:
+		return m.large.next()
+	case m.Ended:
+		return nil, nil
+	}
+	first, ok := m.Peek()
+	switch {
+	case !ok:
+		m.End()
+		return nil, nil
+	case first <= 1: // no field has the number 0
+		return m.frame(), nil
+	}
+	return m.message()
 }
 
 // frame cuts off one frame of gRPC: a flag, a length of four bytes, a message.
@@ -109,21 +135,31 @@ func inflate(c *format.Chunk) {
 }
 
 // message collects fields until a chunk is full or the message ends.
-func (m *messages) message() *format.Chunk {
+func (m *messages) message() (*format.Chunk, error) {
 	var run fieldRun
 	for {
 		f, err := m.field(run.size)
 		switch {
-		case err != nil || !m.fits(run.size, f) || !m.AtLeast(run.size+f.size):
-			return m.stopped(run.size, f, err)
-		case run.endsBefore(f):
-			return m.chunk(run.size)
+		case err == nil && run.endsBefore(f):
+			return m.chunk(run.size), nil
+		case err == nil && run.size > 0 && run.size+f.size > m.most:
+			return m.tooLarge(&run)
+		case err != nil || f.size > m.File.MaxLine || !m.AtLeast(run.size+f.size):
+			return m.stopped(run.size, f, err), nil
 		}
 		run.add(f, m.Ahead()[run.size:])
 		if run.size >= m.Size && run.inline && f.number == fieldSpan {
-			return m.chunk(run.size)
+			return m.chunk(run.size), nil
 		}
 	}
+}
+
+// tooLarge deals with a message of which no more is held.
+func (m *messages) tooLarge(run *fieldRun) (*format.Chunk, error) {
+	if run.inline {
+		return m.chunk(run.size), nil
+	}
+	return nil, m.takeApart()
 }
 
 // fieldRun is fields of one message, one after the other.
@@ -147,19 +183,15 @@ func (r *fieldRun) add(f wireField, at []byte) {
 	r.size, r.last = r.size+f.size, f.number
 }
 
-func (m *messages) fits(n int, f wireField) bool { return n+f.size <= m.File.MaxLine }
-
 // stopped is what comes of n bytes of fields before one that is not there, not
 // whole, or too long.
 func (m *messages) stopped(n int, f wireField, err error) *format.Chunk {
 	switch {
 	case n > 0 && errors.Is(err, io.EOF) && errors.Is(m.Err, io.EOF):
 		return m.chunk(n) // after an error of the stream the process may be missing
-	case n > 0 && err == nil && !m.fits(n, f):
-		return m.partial(n, format.NewFault(format.LineTooLong, "the message is larger than --max-line, and the process of the span is at its end"))
 	case n > 0:
 		return m.partial(n, endsBefore)
-	case err == nil && !m.fits(n, f):
+	case err == nil && f.size > m.File.MaxLine:
 		return m.overlong("field", f.size)
 	}
 	return m.broken(err)
@@ -196,17 +228,19 @@ func (m *messages) cut() *format.Chunk {
 // overlong leaves out the next n bytes.
 func (m *messages) overlong(what string, n int) *format.Chunk {
 	c := m.chunk(0)
-	c.Bad = format.Overlong(what, int64(n))
-	left := n
-	whole := m.Pass(func(b []byte) (int, bool) {
-		step := min(left, len(b))
-		left -= step
-		return step, left == 0
-	})
-	if !whole {
+	if c.Bad = format.Overlong(what, int64(n)); !m.pass(n) {
 		c.Bad = endsInside
 	}
 	return c
+}
+
+// pass moves past n bytes without holding them; false where the input ends before.
+func (m *messages) pass(n int) bool {
+	return m.Pass(func(b []byte) (int, bool) {
+		step := min(n, len(b))
+		n -= step
+		return step, n == 0
+	})
 }
 
 // chunk cuts off the next n bytes. A binary input has no lines: all is on its
@@ -322,6 +356,10 @@ type protoDecoder struct {
 	spanReader
 	model modelReader
 	span  model.Span
+	// ready are the processes of a large message that were read last, and readyPartial
+	// what was wrong with them.
+	ready        *processFields
+	readyPartial *format.Fault
 }
 
 func newProtoDecoder(f *format.Settings, c spans.Columns) *protoDecoder {
@@ -332,19 +370,33 @@ func newProtoDecoder(f *format.Settings, c spans.Columns) *protoDecoder {
 
 func (d *protoDecoder) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
 	d.begin(c, t, s)
-	d.partial = fragmentOf(c).partial
-	d.model.forget()
-	_ = eachField(c.Data, func(f wireField, at int) {
-		if f.number == fieldProcess && f.bytes {
-			d.process(c.Data[at+f.header : at+f.size])
-		}
-	})
+	d.processes(c)
 	err := eachField(c.Data, func(f wireField, at int) {
 		if f.number == fieldSpan {
 			d.reject(at, d.read(c.Data[at+f.header:at+f.size], at))
 		}
 	})
 	d.rest(c, err)
+}
+
+// processes reads the processes of the spans of a chunk: those in it, or of a large
+// message those that came at its end, once for all its chunks.
+func (d *protoDecoder) processes(c *format.Chunk) {
+	note, from := fragmentOf(c), c.Data
+	d.partial = note.partial
+	if of := note.processes; of != nil {
+		if d.partial, from = of.partial, of.text; d.ready == of {
+			d.partial = d.readyPartial
+			return
+		}
+	}
+	d.model.forget()
+	_ = eachField(from, func(f wireField, at int) {
+		if f.number == fieldProcess && f.bytes {
+			d.process(from[at+f.header : at+f.size])
+		}
+	})
+	d.ready, d.readyPartial = note.processes, d.partial
 }
 
 // rest is what cannot be read at the end of a chunk.
