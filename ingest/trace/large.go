@@ -239,6 +239,10 @@ func (s *split) spans() (whole bool, err error) {
 // between takes what separates spans over to them. A long run of what says nothing is
 // left out.
 func (s *split) between() error {
+	if ahead := s.documents.Ahead(); len(ahead) > 1 && ahead[1] == '{' {
+		s.moveOn(1) // which is nearly always so
+		return nil
+	}
 	if n := s.run(jsonscan.Blanks + ","); n > longestGap {
 		err := s.flush()
 		s.documents.Skip(n)
