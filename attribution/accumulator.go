@@ -59,7 +59,7 @@ type Accumulator struct {
 	counts counts
 	hops   []hop
 	kinds  map[hopKind]period
-	unsure map[hopPair]uint64 // attempts nested by chance
+	nested nested
 
 	// Room for one trace, used again for the next.
 	path    path
@@ -95,6 +95,7 @@ type counts struct {
 	outside   uint64 // of these, those that lie outside their parent
 	loneLines uint64 // lines of hop logs without a chain's id
 	tooLong   uint64 // chains with more lines than can be nested
+	topless   uint64 // chains without an attempt of a hop that requests begin with
 	lines     uint64
 }
 
@@ -102,7 +103,7 @@ type counts struct {
 func NewAccumulator() *Accumulator {
 	return &Accumulator{
 		table: newTable(), blocks: make([]blocks, 1),
-		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]period{}, unsure: map[hopPair]uint64{},
+		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]period{},
 	}
 }
 
@@ -241,9 +242,7 @@ func (a *Accumulator) Merge(o *Accumulator) {
 	for key, p := range o.kinds {
 		a.addPeriod(hopKind{hops[key.hop], key.kind}, p)
 	}
-	for pair, n := range o.unsure {
-		a.unsure[hopPair{hops[pair.outer], hops[pair.inner]}] += n
-	}
+	a.nested.merge(&o.nested)
 }
 
 func (h *hop) merge(o *hop) {
@@ -266,5 +265,6 @@ func (c *counts) add(o *counts) {
 	c.outside += o.outside
 	c.loneLines += o.loneLines
 	c.tooLong += o.tooLong
+	c.topless += o.topless
 	c.lines += o.lines
 }

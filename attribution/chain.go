@@ -14,6 +14,7 @@ type chain struct {
 	nested   []bool  // by hop: an attempt of it lies in another hop's
 	tops     []int32 // attempts of the outermost hops
 	order    []int32
+	sorted   []bool          // by node: it is in order
 	deciding map[int32]int32 // by hop: the attempt that decides how it ended
 	siblings siblings
 }
@@ -32,21 +33,22 @@ func (a *Accumulator) AddChain(c *spans.Chain) {
 		a.counts.tooLong++
 		return
 	}
+	a.nested.place(c)
 	a.takeAttempts(c)
 	a.path.reset()
-	basis := containment
 	if !c.Timed {
-		basis = serialSum
-	}
-	if !c.Timed || len(c.Attempts) == 1 {
 		a.addUp(c.Attempts)
-		a.count(c.Group, c.Name, a.judgeUntimed(c.Attempts), basis)
+		a.count(c.Group, c.Name, a.judgeUntimed(c.Attempts), serialSum)
 		return
 	}
-	a.findTops()
+	a.findTops(c)
 	fails := a.judgeChain()
+	if len(a.chain.tops) == 0 {
+		a.counts.topless++
+		return
+	}
 	a.path.walk(a.hangTops())
-	a.count(c.Group, c.Name, fails, basis)
+	a.count(c.Group, c.Name, fails, containment)
 }
 
 // takeAttempts makes nodes of all attempts, and notes how those that gave up ended.
@@ -59,9 +61,6 @@ func (a *Accumulator) takeAttempts(c *spans.Chain) {
 		nodes = append(nodes, node{start: one.Start, end: one.End(), part: part, hop: hop, parent: one.Parent, outcome: one.Outcome, inTime: true})
 		if one.Timed && one.GaveUp() {
 			a.noteEnd(hop, one.Outcome, one.CutBy, one.Failure, one.Start)
-		}
-		if up := one.Parent; up >= 0 && unsure(&c.Attempts[up], one) {
-			a.unsure[hopPair{nodes[up].hop, hop}]++
 		}
 	}
 	a.path.nodes = nodes
@@ -78,9 +77,15 @@ func (a *Accumulator) addUp(c []spans.Attempt) {
 	}
 }
 
-// findTops lists the attempts of the outermost hops: those none of whose attempts
-// lies in another hop's. Where each does, it is the hop that started first.
-func (a *Accumulator) findTops() {
+// findTops lists the attempts with which the request begins. Where it is not known
+// what calls what, they are those of the hops none of whose attempts lies in another
+// hop's; where each does, of the hop that started first.
+func (a *Accumulator) findTops(c *spans.Chain) {
+	if a.nested.finding != nil {
+		i := -1
+		a.chain.list(a.path.nodes, func(n *node) bool { i++; return n.parent < 0 && a.nested.top(c, c.Attempts[i].Hop) })
+		return
+	}
 	x, nodes := &a.chain, a.path.nodes
 	x.nested = append(x.nested, make([]bool, len(a.table.hops())-len(x.nested))...)
 	for i := range nodes {
@@ -126,10 +131,10 @@ func (a *Accumulator) hangTops() int32 {
 // judgeChain says whether a chain with times fails: where the last attempt of an
 // outermost hop gave up.
 func (a *Accumulator) judgeChain() bool {
-	if !a.anyGaveUp() {
-		return a.succeeds()
-	}
 	nodes, x := a.path.nodes, &a.chain
+	if !a.anyGaveUp() {
+		return len(x.tops) > 0 && a.succeeds()
+	}
 	x.decide(nodes, x.tops, func(_, _ int32) bool { return true })
 	a.verdict.begin(len(nodes))
 	for _, i := range x.deciding {
@@ -139,12 +144,24 @@ func (a *Accumulator) judgeChain() bool {
 	if outcome != Success {
 		x.siblings.link(nodes)
 	}
-	x.order = x.order[:0]
-	for i := range nodes {
-		x.order = append(x.order, int32(i))
-	}
+	x.sortDown(nodes)
 	a.verdict.spread(nodes, x.order, func(i int32) (int64, bool) { return x.siblings.answer(nodes, i) })
 	return a.blame(outcome)
+}
+
+// sortDown orders the nodes so that each comes after its parent, which may seem to
+// begin later where times are rounded.
+func (x *chain) sortDown(nodes []node) {
+	x.order = x.order[:0]
+	x.sorted = append(x.sorted[:0], make([]bool, len(nodes))...)
+	for i := range nodes {
+		from := len(x.order)
+		for at := int32(i); at >= 0 && !x.sorted[at]; at = nodes[at].parent {
+			x.sorted[at] = true
+			x.order = append(x.order, at)
+		}
+		slices.Reverse(x.order[from:])
+	}
 }
 
 // decide finds, for each hop among some attempts, the one that no later one is better
@@ -169,6 +186,8 @@ func (x *chain) outcome(nodes []node) Outcome {
 	}
 	gaveUp := ended[spans.Truncated] + ended[spans.Failed]
 	switch {
+	case len(x.deciding) == 0:
+		return ""
 	case gaveUp == 0:
 		return Success
 	case gaveUp < len(x.deciding):

@@ -51,9 +51,8 @@ func TestChainsOfHopLogs(t *testing.T) {
 		{"one beside it is no retry", []string{"a 0-100 cut", "b 10-50 cut", "b 12-40"}, "a* 60, b* 40", "1 cut, fails by b 1, cut b 1"},
 		{"another hop's is no retry", []string{"a 0-100 cut", "b 10-30 cut", "c 40-60"}, "a* 60, b* 20, c 20", "1 cut, fails by b 1, cut b 1"},
 		{"three deep", []string{"a 0-100", "b 10-90", "c 20-80"}, "a 20, b 20, c 60", "1 success"},
-		{"what starts in a sibling is taken to lie in it", []string{"a 0-100", "b 10-60", "c 10-90"}, "a 20, b 50, c 30", "1 success"},
-		// a's and b's second attempts lie in each other's: the first hop's own count.
-		{"every hop lies in another once", []string{"a 0-10", "b 5-9", "b 20-90", "a 30-40"}, "a 6, b 4", "1 success"},
+		{"of two that start together the longer one is outside", []string{"a 0-100", "b 10-60", "c 10-90"}, "a 20, b 50, c 30", "1 success"},
+		{"what lies in no attempt of its caller is no part of the request", []string{"a 0-10", "b 5-9", "b 20-90", "a 30-40"}, "(gap) 20, a 16, b 4", "1 success"},
 	} {
 		w := logOf(t, linesOf("c", c.lines...)...)
 		if got := timesOnPath(w); got != c.times {

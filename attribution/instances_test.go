@@ -136,7 +136,7 @@ func TestSlowPodsOfAHopLog(t *testing.T) {
 		{"no pods", func(int, bool) string { return "" }, ":"},
 	} {
 		lines := podLog(c.pod)
-		for name, w := range map[string]*Accumulator{"times": logOf(t, lines...), "no times": logOf(t, untimed(lines)...), "nested": nested(lines)} {
+		for name, w := range map[string]*Accumulator{"times": logOf(t, lines...), "no times": logOf(t, untimed(lines)...), "nested": nestedLog(lines)} {
 			if got := pods(w.Result(usual)); got != c.want {
 				t.Errorf("%s, %s: %q, want %q", c.name, name, got, c.want)
 			}
@@ -157,9 +157,10 @@ func untimed(lines []testLine) []testLine {
 	return list
 }
 
-// nested makes traces of chains of two lines, as where nesting is inferred.
-func nested(lines []testLine) *Accumulator {
+// nestedLog makes traces of chains of two lines, as where nesting is inferred.
+func nestedLog(lines []testLine) *Accumulator {
 	w := NewAccumulator()
+	w.SetNesting(callsIn(lines, spans.Internal))
 	for i := 0; i < len(lines); i += 2 {
 		var list []testSpan
 		for id, l := range lines[i : i+2] {

@@ -41,6 +41,7 @@ type Result struct {
 	Owner    *spans.Hop       `json:"-"`
 
 	Verdict      string                      `json:"verdict"`
+	Nesting      *Nesting                    `json:"nesting"`    // of hop logs with start times; nil for others
 	Interval     quantile.P                  `json:"confidence"` // of the shares' limits
 	Failures     Failures                    `json:"failures"`
 	Outcomes     jsontype.List[OutcomeCount] `json:"outcomes"`
@@ -126,6 +127,7 @@ func (a *Accumulator) Result(q Query) Result {
 	s := a.split(q, &r)
 	r.Hops = a.hopsOf(s, q)
 	r.decide()
+	a.readAgain(q, &r)
 	r.warnOfHops()
 	a.instancesOf(&r, s)
 	return r

@@ -23,7 +23,7 @@ func (r *Result) Section(v *report.View) report.Section {
 		report.NewTable("Who owns the tail", ByExcess(r.Listed()), columns, ownerCaption(r)...), failurePlaces(r),
 	}
 	if v.InFull {
-		s.Tables = append(s.Tables, instanceTable(r))
+		s.Tables = append(s.Tables, nestingTable(r), instanceTable(r))
 	}
 	return s
 }

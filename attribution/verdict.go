@@ -32,6 +32,7 @@ var Rules = [...]Rule{
 	{"tail", "1 trace", "at or above the nearest-rank --tail-from of the end-to-end time, and every trace that fails"},
 	{"body", "1 trace", "up to the nearest-rank p50 of the end-to-end time, unless it fails"},
 	{"owner", fmt.Sprintf("%d tail and %d body traces, 2 hops", leastTail, leastBody), "the hop whose share of the excess has its lower limit above 50 % and above the upper limit of the runner-up; else no owner"},
+	{"nesting", "20 votes for a pair of hops", "a hop log without callers: who calls whom is decided for pairs of hops, by whether their attempts end together; the owner is named only if it is the same whatever is not known"},
 	{"few_tail_traces", fmt.Sprintf("fewer than %d tail traces", fewTail), "a warning beside the owner"},
 	{"lower_bound", "1 tail trace", "a cut ended some of the hop's time in the tail: it would have taken longer"},
 	{"one_hop", fmt.Sprintf("%d traces", leastPlaced), "failures sit at one hop: the lower limit of its share is at least 80 %; else spread; fewer: too_few"},
@@ -147,12 +148,14 @@ func (a *Accumulator) warnings(q Query) []note.Warning {
 	if n := a.counts.outside; n > 0 {
 		add("children_outside", "%d of %s outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, note.Count(a.counts.children, "span that its parent waits for", "spans that their parent waits for")+note.Form(n, " lies", " lie"))
 	}
-	list = append(list, a.unsureNesting()...)
 	if n := a.counts.loneLines; n > 0 {
 		add("lines_without_chain", "%d of %s no chain: %s left out", n, note.Count(a.counts.lines, "line")+note.Form(n, " names", " name"), note.Form(n, "it is", "they are"))
 	}
 	if n := a.counts.tooLong; n > 0 {
 		add("chains_too_long", "%s of more than %d lines %s left out: does the field taken for the chain name one?", note.Count(n, "chain"), spans.MostNested, note.Form(n, "is", "are"))
+	}
+	if n := a.counts.topless; n > 0 {
+		add("chains_without_top", "%s no attempt of a hop that requests begin with: %s left out, as the time from end to end is not known", note.Count(n, "chain has", "chains have"), note.Form(n, "it is", "they are"))
 	}
 	if a.table.crowded() {
 		add("too_many_instances", "more than %d hosts, peers and instances are named: they are not told apart; --field instance=KEY names the field of a log that holds them", spans.MostInstances)

@@ -1,12 +1,15 @@
 package attribution
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
@@ -95,8 +98,17 @@ func traceOf(n int, list ...testSpan) *spans.Trace {
 // accumulatorOf looks at the spans of one trace.
 func accumulatorOf(list ...testSpan) *Accumulator {
 	w := NewAccumulator()
+	w.SetNesting(callsIn(linesOfSpans(list), spans.Internal))
 	w.AddTrace(traceOf(1, list...))
 	return w
+}
+
+// linesOfSpans are spans of one chain as lines.
+func linesOfSpans(list []testSpan) (lines []testLine) {
+	for _, s := range list {
+		lines = append(lines, testLine{hop: s.hop, start: s.start, end: s.end})
+	}
+	return lines
 }
 
 // testLine is an attempt of a hop log, times in µs.
@@ -146,16 +158,43 @@ type testLog struct {
 	testing.TB
 	store        *assembly.Chains
 	accumulators []*Accumulator
+	lines        []testLine
+}
+
+// callsIn takes a hop for a caller of another one of which an attempt begins in one of
+// its attempts in some chain.
+func callsIn(lines []testLine, kind spans.Kind) *nesting.Finding {
+	byChain := map[string][]testLine{}
+	for _, l := range lines[:min(len(lines), 20_000)] {
+		byChain[l.chain] = append(byChain[l.chain], l)
+	}
+	var calls [][2]spans.Hop
+	for _, id := range slices.Sorted(maps.Keys(byChain)) {
+		chain := byChain[id][:min(len(byChain[id]), 300)]
+		slices.SortStableFunc(chain, func(a, b testLine) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.hop, b.hop))
+		})
+		for k, y := range chain {
+			for _, x := range chain[:k] {
+				one := [2]spans.Hop{{Name: x.hop, Kind: kind}, {Name: y.hop, Kind: kind}}
+				if x.hop != y.hop && y.start < x.end && !slices.Contains(calls, one) && !slices.Contains(calls, [2]spans.Hop{one[1], one[0]}) {
+					calls = append(calls, one)
+				}
+			}
+		}
+	}
+	return nesting.Known(0, calls...)
 }
 
 func newLog(t testing.TB, c assembly.ChainConfig, accumulators ...*Accumulator) *testLog {
 	c.Keep, c.Workers = max(c.Keep, assembly.KeepAll), len(accumulators)
-	return &testLog{t, assembly.NewChains(c), accumulators}
+	return &testLog{t, assembly.NewChains(c), accumulators, nil}
 }
 
 // add lets worker i read lines.
 func (l *testLog) add(i int, list ...testLine) {
 	l.Helper()
+	l.lines = append(l.lines, list...)
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
 		if err := errors.Join(l.accumulators[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
@@ -168,6 +207,10 @@ func (l *testLog) add(i int, list ...testLine) {
 // chains looks at all chains.
 func (l *testLog) chains() {
 	l.Helper()
+	found := callsIn(l.lines, spans.NoKind)
+	for _, a := range l.accumulators {
+		a.SetNesting(found)
+	}
 	err := l.store.Each(l.Context(), len(l.accumulators), func(i int, c *spans.Chain) error {
 		l.accumulators[i].AddChain(c)
 		return nil

@@ -3,6 +3,7 @@ package callgraph
 import (
 	"math"
 
+	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -30,6 +31,7 @@ type Accumulator struct {
 	window   Window
 	store    *quantile.Store
 	stores   []*quantile.Store
+	placer   *nesting.Placer // of chains of hop logs
 
 	room room
 }
@@ -50,6 +52,11 @@ func NewAccumulator(c Config) *Accumulator {
 	w.hops.Reserve(spans.Hop{})
 	return w
 }
+
+// SetNesting says what calls what in chains of hop logs, before the first AddChain: only
+// what is surely a call counts as one. Without it an attempt lies in the one that the
+// chain itself says.
+func (a *Accumulator) SetNesting(f *nesting.Finding) { a.placer = f.Sure().NewPlacer() }
 
 // Err returns the first error of writing times to a file or reading them. After
 // one the graph is not to be trusted.

@@ -10,6 +10,7 @@ import (
 type attempt struct {
 	spans.Attempt       // Hop is a number of the accumulator
 	call          bool  // somebody calls it; else a request begins here
+	stray         bool  // its caller is not known, and it is not whoever began the request
 	first         int32 // the first attempt of its call, itself for one; -1: not known
 	until         int64 // of a first attempt: the end of its call
 	served        int64 // what its server worked itself, -1 where not known
@@ -44,6 +45,10 @@ func (l *lists) link(as []attempt) {
 		l.first = append(l.first, -1)
 	}
 	for i := len(as) - 1; i >= 0; i-- {
+		if as[i].stray {
+			l.next[i] = -1
+			continue
+		}
 		p := as[i].Parent + 1
 		l.next[i], l.first[p] = l.first[p], int32(i)
 	}
@@ -54,11 +59,15 @@ func (w *Accumulator) AddChain(c *spans.Chain) {
 	if len(c.Attempts) == 0 || c.TooLong() {
 		return
 	}
+	if w.placer != nil {
+		w.placer.Place(c)
+	}
 	as := slices.Grow(w.room.attempts[:0], len(c.Attempts))[:len(c.Attempts)]
 	for i := range c.Attempts {
 		one, a := &c.Attempts[i], &as[i]
 		a.Attempt, a.call, a.first, a.until, a.served = *one, true, int32(i), one.End(), -1
 		a.Hop = w.hopAt(c.Hops, one.Hop)
+		a.stray = w.placer != nil && one.Parent < 0 && !w.placer.Top(c, one.Hop)
 	}
 	w.room.attempts = as
 	if !c.Timed {

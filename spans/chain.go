@@ -6,16 +6,16 @@ type Chain struct {
 	Hops      []Hop    // of all chains, sorted
 	Instances []string // of all chains, sorted; the first is none
 	// Attempts are sorted by their starts, of those that start together the longer
-	// one first. What a chain is too long for, or has no times for, has no parents.
+	// one first. Their parents are not known before somebody places them.
 	Attempts []Attempt
 	Timed    bool // every start is known
+	ID       TraceID
 	Group    uint16
 
 	// Named is what the chain's id is asked of: the trace for a chain that came as one.
 	Named interface{ Name() string }
 
-	cuts    []cut
-	nesting nesting
+	cuts []cut
 }
 
 // cut is an attempt that was cut.
@@ -32,7 +32,7 @@ func (c *Chain) Name() string {
 	return c.Named.Name()
 }
 
-// TooLong reports whether there are more attempts than can be nested: an id of so
+// TooLong reports whether there are more attempts than can be placed: an id of so
 // many is none of a request.
 func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }
 
@@ -73,28 +73,20 @@ func (a *Attempt) holdsAny(cuts []cut) bool {
 }
 
 // Link brings the attempts into their order, and sees whether all their starts are
-// known. With nest it also finds what ran inside what.
-func (c *Chain) Link(nest bool) {
+// known.
+func (c *Chain) Link() {
 	c.Timed = true
 	for i := range c.Attempts {
 		c.Timed = c.Timed && c.Attempts[i].Timed
 	}
 	sortFew(c.Attempts, compareAttempts)
-	if !nest || len(c.Attempts) < 2 || !c.Timed || c.TooLong() {
-		return
-	}
-	c.nesting.begin()
-	for i := range c.Attempts {
-		a := &c.Attempts[i]
-		a.Parent = c.nesting.place(a.Hop, a.Start, a.End())
-	}
 }
 
 // Chain returns a trace that is a chain of a hop log as such, with the attempts of
 // which a duration is known. It is good until it is called again.
 func (t *Trace) Chain() *Chain {
 	c := &t.work.chain
-	c.Hops, c.Instances, c.Group, c.Named, c.Attempts = t.Hops, t.Instances, t.ID.Group(), t, c.Attempts[:0]
+	c.Hops, c.Instances, c.ID, c.Group, c.Named, c.Attempts = t.Hops, t.Instances, t.ID, t.ID.Group(), t, c.Attempts[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if !s.Flags.Has(HasDuration) || s.Duration < 0 {
@@ -105,6 +97,6 @@ func (t *Trace) Chain() *Chain {
 			Timed: s.Flags.Has(HasStart), Retry: s.Retry(),
 		})
 	}
-	c.Link(true)
+	c.Link()
 	return c
 }

@@ -9,12 +9,14 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/spill"
+	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 )
@@ -252,6 +254,74 @@ func (l *pipeline) stop(cancel func()) {
 	_ = l.chains.Close()
 }
 
+// nest finds what calls what in hop logs, for those who look at whole chains of them,
+// before any of them sees one. Without times there is nothing to find.
+func (l *pipeline) nest(basis string) error {
+	if l.plan.keep() != assembly.KeepAll && !l.plan.ingest.Fields.Linked() {
+		return nil
+	}
+	r, err := l.resolution()
+	if err != nil || r.Starts == 0 {
+		return err
+	}
+	step := int64(r.Starts + r.Durations)
+	if basis == "end" || basis == "mixed" { // lines are stamped a little after the end
+		step = max(step, int64(time.Millisecond))
+	}
+	f, err := nesting.Survey(len(l.workers), step, l.sampleChains, l.sampleTraces)
+	if err != nil {
+		return err
+	}
+	for _, w := range l.workers {
+		w.setNesting(f)
+	}
+	return nil
+}
+
+// resolution is that of the times of all lines of hop logs.
+func (l *pipeline) resolution() (spans.Resolved, error) {
+	all := l.chains.Resolution()
+	each := make([]spans.Resolved, len(l.workers))
+	err := l.surveyTraces(func(worker int, t *spans.Trace) error {
+		for i := range t.Spans {
+			if s := &t.Spans[i]; s.Timed() {
+				each[worker].Starts.See(s.Start)
+				each[worker].Durations.See(s.Duration)
+			}
+		}
+		return nil
+	})
+	for _, r := range each {
+		all.Merge(r)
+	}
+	return all, err
+}
+
+func (l *pipeline) sampleChains(round int, visit func(int, *spans.Chain) error) (more bool, err error) {
+	return l.chains.Sample(l.ctx, len(l.workers), round, visit)
+}
+
+// sampleTraces visits chains of hop logs that are read as traces, all in one round.
+func (l *pipeline) sampleTraces(round int, visit func(int, *spans.Chain) error) (more bool, err error) {
+	if round > 0 {
+		return false, nil
+	}
+	return false, l.surveyTraces(func(worker int, t *spans.Trace) error { return visit(worker, t.Chain()) })
+}
+
+// surveyTraces visits the traces that are chains of hop logs, where there may be some.
+func (l *pipeline) surveyTraces(visit func(int, *spans.Trace) error) error {
+	if !l.plan.ingest.Fields.Linked() {
+		return nil
+	}
+	return l.traces.Survey(l.ctx, len(l.workers), func(worker int, t *spans.Trace) error {
+		if !t.OfLog() {
+			return nil
+		}
+		return visit(worker, t)
+	})
+}
+
 // visit looks at every trace and at every chain of hop logs, once all of them is
 // there.
 func (l *pipeline) visit() error {
@@ -281,6 +351,9 @@ func (l *pipeline) collect() (f *merged, err error) {
 	bar := newBar(l.plan, l.bytes)
 	defer bar.stop()
 	if err = l.drain(f); err == nil {
+		err = l.nest(f.ledger.Summary(false).TimeBasis)
+	}
+	if err == nil {
 		err = l.visit()
 	}
 	if err == nil {

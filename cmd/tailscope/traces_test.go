@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -250,7 +251,7 @@ func TestNestingIsInferredUpToALimit(t *testing.T) {
 			list[i] = spans.Span{ID: spans.SpanID(i + 1), Hop: int32(i % 2), Start: int64(i / 2 * 10), Duration: int64(9 - i%2), Ties: spans.LogLine, Flags: spans.HasStart | spans.HasDuration}
 		}
 		trace := spans.NewTrace(spans.TraceID{Lo: 1}, list, []spans.Hop{{Name: "a"}, {Name: "b"}}, []string{""})
-		var a worker
+		a := worker{placer: nesting.Known(0, [2]spans.Hop{trace.Hops[0], trace.Hops[1]}).Sure().NewPlacer()}
 		a.nest(trace)
 		if got := len(trace.Roots) < n; got != nested || a.nested+a.unnested != 1 || (a.unnested == 0) != nested {
 			t.Errorf("%d attempts: %d roots, %d nested, %d not", n, len(trace.Roots), a.nested, a.unnested)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 )
@@ -19,10 +20,13 @@ type worker struct {
 	batches []interface{ AddBatch(*spans.Batch) error }
 	chains  []interface{ AddChain(*spans.Chain) }
 	traces  []interface{ AddTrace(*spans.Trace) }
+	nesters []interface{ SetNesting(*nesting.Finding) }
 	files   []interface {
 		Err() error
 		Close() error
 	}
+
+	placer *nesting.Placer // of traces that are chains of hop logs
 
 	waiting      *assembly.TraceCollector // spans, until their traces are whole
 	waitingLines *assembly.ChainCollector
@@ -36,6 +40,7 @@ func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.Chain
 		w.batches = appendIf(w.batches, c)
 		w.chains = appendIf(w.chains, c)
 		w.traces = appendIf(w.traces, c)
+		w.nesters = appendIf(w.nesters, c)
 		w.files = appendIf(w.files, c)
 	}
 	return w
@@ -63,6 +68,14 @@ func (w *worker) addBatch(b *spans.Batch) error {
 		}
 	}
 	return w.waitingLines.AddBatch(b)
+}
+
+// setNesting tells all who look at chains of hop logs what calls what.
+func (w *worker) setNesting(f *nesting.Finding) {
+	w.placer = f.Sure().NewPlacer()
+	for _, c := range w.nesters {
+		c.SetNesting(f)
+	}
 }
 
 // longChain is from how many attempts on a chain is left off with the run.
@@ -105,7 +118,9 @@ func (w *worker) nest(t *spans.Trace) {
 		return
 	}
 	w.nested++
-	t.InferNesting()
+	if w.placer != nil {
+		w.placer.PlaceTrace(t)
+	}
 }
 
 // err returns the first error of the files that hold what memory does not.

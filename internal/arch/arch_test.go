@@ -36,15 +36,17 @@ var table = map[string][]string{
 	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
-	"attribution":        {"spans", "quantile", "buckets", "report"},
+	"nesting":            {"spans"},
+	"attribution":        {"spans", "nesting", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
-	"callgraph":          {"spans", "quantile"},
+	"callgraph":          {"spans", "nesting", "quantile"},
 	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
+	"bench/worlds":       {"spans", "nesting", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have

@@ -13,13 +13,15 @@ import (
 // come one behind the other: such a run is one record, with some 20 bytes for its
 // chain and 7 for each line.
 type ChainCollector struct {
-	config ChainConfig
-	tables *tables
-	hops   []hopOfChains
-	sites  table[site]
-	store  *store
-	starts [chainPartitions]int64 // of the last run of each partition, in ns
-	run    runWriter
+	config     ChainConfig
+	tables     *tables
+	hops       []hopOfChains
+	sites      table[site]
+	store      *store
+	starts     [chainPartitions]int64 // of the last run of each partition, in ns
+	run        runWriter
+	lines      int64          // that were kept
+	resolution spans.Resolved // of their times
 }
 
 // site is a hop at an instance: what a line takes up as one number.
@@ -130,6 +132,11 @@ func (c *ChainCollector) add(id []byte, b *spans.Batch, i int, site int32, mayBe
 		c.beginRun(id)
 	}
 	c.run.line(b, i, site, mayBeCut)
+	c.lines++
+	c.resolution.Durations.See(b.Duration[i])
+	if start, timed := b.Start(i); timed {
+		c.resolution.Starts.See(start)
+	}
 	return nil
 }
 

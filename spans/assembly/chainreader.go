@@ -13,6 +13,7 @@ type chainReader struct {
 	*collected
 	ctx      context.Context
 	config   ChainConfig
+	again    bool // the records are wanted once more
 	visit    func(c *spans.Chain) error
 	runs     []chainRun
 	attempts []spans.Attempt
@@ -54,7 +55,9 @@ func (r *chainReader) load(p *partition, sites []site) (err error) {
 	for _, block := range p.blocks {
 		start = r.read(block, sites, start)
 	}
-	p.forget()
+	if !r.again {
+		p.forget()
+	}
 	return nil
 }
 
@@ -97,7 +100,7 @@ func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byt
 // chainOf returns the chain of which a run is the first.
 func (r *chainReader) chainOf(first int32) *spans.Chain {
 	c, run := &r.chain, &r.runs[first]
-	c.Named, c.Group, c.Attempts = run, run.id.Group(), r.attempts[run.from:run.to:run.to]
+	c.Named, c.ID, c.Group, c.Attempts = run, run.id, run.id.Group(), r.attempts[run.from:run.to:run.to]
 	if r.groups.next[first] >= 0 {
 		r.several = r.several[:0]
 		for i := first; i >= 0; i = r.groups.next[i] {
@@ -109,6 +112,6 @@ func (r *chainReader) chainOf(first int32) *spans.Chain {
 	if r.config.PassUpCuts {
 		c.PassUpCuts()
 	}
-	c.Link(r.config.Keep == KeepAll)
+	c.Link()
 	return c
 }

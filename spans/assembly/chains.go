@@ -48,6 +48,7 @@ type Chains struct {
 	config     ChainConfig
 	collectors []*ChainCollector
 	visited    bool
+	merged     *collected // once it is asked for
 }
 
 // NewChains returns an empty store.
@@ -84,13 +85,63 @@ func (s *Chains) Each(ctx context.Context, workers int, visit func(worker int, c
 		return errors.New("assembly: Each after Each")
 	}
 	s.visited = true
+	return s.visit(ctx, workers, 0, chainPartitions, visit)
+}
+
+// visit visits the chains of some partitions.
+func (s *Chains) visit(ctx context.Context, workers, from, to int, visit func(worker int, c *spans.Chain) error) error {
 	all := s.merge()
-	return eachPartition(ctx, workers, chainPartitions, func(ctx context.Context, worker int) func(int) error {
-		r := &chainReader{collected: all, ctx: ctx, config: s.config}
+	return eachPartition(ctx, workers, to-from, func(ctx context.Context, worker int) func(int) error {
+		r := &chainReader{collected: all, ctx: ctx, config: s.config, again: !s.visited}
 		r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
 		r.visit = func(c *spans.Chain) error { return visit(worker, c) }
-		return r.partition
+		return func(partition int) error { return r.partition(from + partition) }
 	})
+}
+
+// A sample begins with the chains of about sampleLines lines; each further round brings
+// it to samplesGrow times as many, sampleRounds at most.
+const (
+	sampleLines  = 1 << 16
+	samplesGrow  = 4
+	sampleRounds = 3
+)
+
+// Sample calls visit with whole chains of a part of the log, in one round after the
+// other, from 0 on: those whose ids hash so, so that it does not matter who collected
+// them. It comes after all AddBatch and before Each, and leaves the chains there. more
+// says that another round would bring others. A log of few lines is visited whole in
+// the first round.
+func (s *Chains) Sample(ctx context.Context, workers, round int, visit func(worker int, c *spans.Chain) error) (more bool, err error) {
+	from, to := 0, s.sampled(round)
+	if round > 0 {
+		from = s.sampled(round - 1)
+	}
+	return to < chainPartitions && round+1 < sampleRounds, s.visit(ctx, workers, from, to, visit)
+}
+
+// sampled is how many partitions all rounds up to one have.
+func (s *Chains) sampled(round int) int {
+	lines := int64(0)
+	for _, c := range s.collectors {
+		lines += c.lines
+	}
+	want := int64(sampleLines)
+	for range round {
+		want *= samplesGrow
+	}
+	if lines <= want {
+		return chainPartitions
+	}
+	return int((want*chainPartitions + lines - 1) / lines)
+}
+
+// Resolution is that of the times of all lines. Starts is 0 where none has one.
+func (s *Chains) Resolution() (r spans.Resolved) {
+	for _, c := range s.collectors {
+		r.Merge(c.resolution)
+	}
+	return r
 }
 
 // collected is what all collectors have, with one numbering of their names.
@@ -103,7 +154,11 @@ type collected struct {
 
 // merge joins what the workers saw into tables that do not depend on who saw what.
 func (s *Chains) merge() *collected {
+	if s.merged != nil {
+		return s.merged
+	}
 	all := &collected{collectors: s.collectors}
+	s.merged = all
 	var each []*tables
 	for _, c := range s.collectors {
 		each = append(each, c.tables)

@@ -105,7 +105,7 @@ func chainsOf(t testing.TB, s *Chains, workers int) []string {
 	return all
 }
 
-// describe writes a chain: "id: hop@pod 0-10 truncated retry <1".
+// describe writes a chain: "id: hop@pod 0-10 truncated retry".
 func describe(c *spans.Chain) string {
 	var s strings.Builder
 	fmt.Fprint(&s, c.Name(), ":")
@@ -128,9 +128,6 @@ func describe(c *spans.Chain) string {
 				s.WriteString(word)
 			}
 		}
-		if a.Parent >= 0 {
-			fmt.Fprint(&s, " <", a.Parent)
-		}
 	}
 	return s.String()
 }
@@ -150,7 +147,7 @@ func TestChainsArePutTogether(t *testing.T) {
 		{chain: "2", hop: "b", start: 10, end: 50}, {chain: "1", hop: "a", end: 100}, {chain: "1", hop: "b", pod: "p", start: 20, end: 40, outcome: spans.Truncated},
 		{hop: "a", end: 7}, {chain: "2", hop: "a", start: 10, end: 60, retry: true}, {chain: "3", hop: "a", end: 5}, {chain: "3", hop: "b", untimed: true, end: 4},
 	}
-	want := []string{"1: a 0-100 b@p 20-40 truncated <0", "2: a 10-60 retry b 10-50 <0", "3: a 0-5 b 4"}
+	want := []string{"1: a 0-100 b@p 20-40 truncated", "2: a 10-60 retry b 10-50", "3: a 0-5 b 4"}
 	for _, workers := range []int{1, 3} {
 		s := storeOf(t, ChainConfig{Workers: 2})
 		for i, l := range lines {
@@ -372,7 +369,7 @@ func TestALineCostsFewBytesAndOnlyWhereItMatters(t *testing.T) {
 }
 
 func TestCutsArePassedUpWhereThatIsAskedFor(t *testing.T) {
-	for on, want := range map[bool]string{true: "1: web 0-100 truncated passed up api 5-95 truncated <0", false: "1: web 0-100 failed api 5-95 truncated <0"} {
+	for on, want := range map[bool]string{true: "1: web 0-100 truncated passed up api 5-95 truncated", false: "1: web 0-100 failed api 5-95 truncated"} {
 		s := storeOf(t, ChainConfig{PassUpCuts: on, Workers: 2})
 		addLines(t, s.Worker(0), testLine{chain: "1", hop: "web", end: 100, outcome: spans.Failed})
 		addLines(t, s.Worker(1), testLine{chain: "1", hop: "api", start: 5, end: 95, outcome: spans.Truncated})
@@ -406,4 +403,43 @@ func held(c *ChainCollector) (n int) {
 		}
 	}
 	return n
+}
+
+func TestASampleIsWholeChainsAndLeavesThemThere(t *testing.T) {
+	for _, c := range []struct {
+		chains int
+		rounds int
+	}{{50, 1}, {40_000, 2}} {
+		s := storeOf(t, ChainConfig{Workers: 2, Memory: 1 << 18, TempDir: t.TempDir()})
+		lines := manyLines(c.chains)
+		for part := range slices.Chunk(lines, 10_000) {
+			addLines(t, s.Worker(0), part[:len(part)/2]...)
+			addLines(t, s.Worker(1), part[len(part)/2:]...)
+		}
+		var seen [2]map[string]bool
+		rounds := 0
+		for more := true; more; rounds++ {
+			seen[rounds] = map[string]bool{}
+			var mu sync.Mutex
+			var err error
+			more, err = s.Sample(t.Context(), 2, rounds, func(_ int, chain *spans.Chain) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(chain.Attempts) != 3 || seen[0][chain.Name()] && rounds > 0 {
+					t.Errorf("%s: %d attempts, or seen before", chain.Name(), len(chain.Attempts))
+				}
+				seen[rounds][chain.Name()] = true
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(seen[0]); rounds != c.rounds || n+len(seen[1]) != c.chains || c.rounds > 1 && (n < sampleLines/3*9/10 || n > sampleLines/3*11/10) {
+			t.Errorf("%d chains: %d and %d seen in %d rounds", c.chains, len(seen[0]), len(seen[1]), rounds)
+		}
+		if got := len(chainsOf(t, s, 2)); got != c.chains {
+			t.Errorf("%d chains are left of %d", got, c.chains)
+		}
+	}
 }

@@ -27,7 +27,7 @@ func Example() {
 	}
 	err := chains.Each(context.Background(), 1, func(_ int, c *spans.Chain) error {
 		for _, a := range c.Attempts {
-			fmt.Println(c.Name(), c.Hops[a.Hop], a.Duration, a.Parent)
+			fmt.Println(c.Name(), c.Hops[a.Hop], a.Duration)
 		}
 		return nil
 	})
@@ -35,7 +35,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Unordered output:
-	// order-1 gateway 9 -1
-	// order-1 stock 5 0
-	// order-2 gateway 7 -1
+	// order-1 gateway 9
+	// order-1 stock 5
+	// order-2 gateway 7
 }

@@ -49,6 +49,10 @@ func TestSpillingChangesNothing(t *testing.T) {
 	for _, memory := range []int64{256 << 10, 1 << 20, 16 << 20} {
 		a := newTestAssembler(t, TraceConfig{Memory: memory, Workers: 3})
 		addAll(t, a, list)
+		var surveyed atomic.Int64
+		if err := a.Survey(t.Context(), 2, func(_ int, tr *spans.Trace) error { surveyed.Add(int64(len(tr.Spans))); return nil }); err != nil || surveyed.Load() != int64(10*n) {
+			t.Errorf("%d bytes: %d spans surveyed, %v", memory, surveyed.Load(), err)
+		}
 		got := wholes(collect(t, a, 2))
 		if d := difference(want, got); d != "" {
 			t.Errorf("%d bytes:\n%s", memory, d)

@@ -31,6 +31,8 @@ type Traces struct {
 	config     TraceConfig
 	collectors []*TraceCollector
 	visited    bool
+	tables     tables     // of all collectors, once Each or Survey has begun
+	names      []renaming // of each collector, in these
 
 	mu     sync.Mutex // guards counts
 	counts Counts

@@ -29,10 +29,25 @@ func (a *Traces) Each(ctx context.Context, workers int, visit func(worker int, t
 		return errors.New("assembly: Each after Each or Close")
 	}
 	a.visited = true
-	merged, names := a.seal()
+	return a.visit(ctx, workers, visit)
+}
+
+// Survey is Each, but leaves the traces there to be visited again. What the visitor
+// changes in a trace is not kept, and Counts does not count them.
+func (a *Traces) Survey(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
+	if a.visited || a.collectors == nil {
+		return errors.New("assembly: Survey after Each or Close")
+	}
+	return a.visit(ctx, workers, visit)
+}
+
+func (a *Traces) visit(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
+	if a.names == nil {
+		a.tables, a.names = a.seal()
+	}
 	return eachPartition(ctx, workers, tracePartitions, func(ctx context.Context, worker int) func(int) error {
-		v := &visitor{owner: a, ctx: ctx, names: names, quota: quota{limit: a.config.Memory / 2 / int64(max(workers, 1))}}
-		v.trace = spans.Trace{Hops: merged.hops.list, Hosts: merged.hosts.list, Strata: merged.strata.list, Instances: merged.instances.list}
+		v := &visitor{owner: a, ctx: ctx, names: a.names, again: !a.visited, quota: quota{limit: a.config.Memory / 2 / int64(max(workers, 1))}}
+		v.trace = spans.Trace{Hops: a.tables.hops.list, Hosts: a.tables.hosts.list, Strata: a.tables.strata.list, Instances: a.tables.instances.list}
 		v.visit = func(t *spans.Trace) error { return visit(worker, t) }
 		return v.whole
 	})
@@ -57,6 +72,7 @@ type visitor struct {
 	ctx     context.Context
 	visit   func(*spans.Trace) error
 	names   []renaming // by who collected a fragment
+	again   bool       // the fragments of the collectors are wanted once more
 	quota   quota
 	loaded  []byte // fragments that were spilled
 	entries []entry
@@ -79,7 +95,9 @@ func (v *visitor) whole(number int) error {
 		parts = append(parts, &c.store.partitions[number])
 	}
 	err := v.partition(parts, 0)
-	v.owner.count(v.counts)
+	if !v.again {
+		v.owner.count(v.counts)
+	}
 	v.counts = Counts{}
 	return err
 }
@@ -104,9 +122,17 @@ func (v *visitor) partition(parts []*partition, level int) error {
 	}
 	err := v.traces()
 	for _, p := range parts {
-		p.forget()
+		v.forget(p, level)
 	}
 	return err
+}
+
+// forget lets go of the records of a partition, unless they are those that a collector
+// has and are wanted once more.
+func (v *visitor) forget(p *partition, level int) {
+	if level > 0 || !v.again {
+		p.forget()
+	}
 }
 
 // splitInto returns into how many a partition is split so that one takes a quarter of
@@ -151,7 +177,7 @@ func (v *visitor) split(parts []*partition, level, into int) (err error) {
 		if err := v.copy(p, s); err != nil {
 			return err
 		}
-		p.forget()
+		v.forget(p, level-1)
 	}
 	if err := s.spillAll(); err != nil {
 		return err

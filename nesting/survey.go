@@ -1,0 +1,55 @@
+package nesting
+
+import "github.com/tailscope/tailscope/spans"
+
+// Source gives the chains of one round after the other, from 0 on, to visit, which it
+// calls from several workers at once. more says that another round would bring others.
+type Source func(round int, visit func(worker int, c *spans.Chain) error) (more bool, err error)
+
+// Survey lets the chains of sources vote and decides, with so many workers. step is as
+// NewVotes has it. It goes on to further rounds while some pair of hops has votes, but
+// too few; only such pairs vote again.
+func Survey(workers int, step int64, sources ...Source) (*Finding, error) {
+	all := NewVotes(step)
+	for round, more := 0, true; more; round++ {
+		each := make([]*Votes, max(workers, 1))
+		for i := range each {
+			each[i] = NewVotes(step)
+			each[i].settled = all.settled
+		}
+		more = false
+		for _, source := range sources {
+			again, err := source(round, func(worker int, c *spans.Chain) error {
+				each[worker].AddChain(c)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			more = more || again
+		}
+		for _, v := range each {
+			all.Merge(v)
+		}
+		more = more && all.settle()
+	}
+	return all.Find(), nil
+}
+
+// settle notes which pairs have enough votes; open says that some have too few.
+func (v *Votes) settle() (open bool) {
+	votes := map[[2]spans.Hop]int{}
+	for i := range v.ballots {
+		b := &v.ballots[i]
+		for _, one := range v.lists[b.of][b.from:b.to] {
+			votes[[2]spans.Hop{v.hops.Hop(one.caller), v.hops.Hop(one.callee)}]++
+		}
+	}
+	v.settled = map[[2]spans.Hop]bool{}
+	for p, n := range votes {
+		if v.settled[p] = n >= leastVotes; n < leastVotes {
+			open = true
+		}
+	}
+	return open
+}
