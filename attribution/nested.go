@@ -28,6 +28,9 @@ type nested struct {
 // Without it an attempt lies in the one that the chain itself says.
 func (a *Accumulator) SetNesting(f *nesting.Finding) {
 	a.nested = nested{finding: f, placer: f.Readings[0].NewPlacer(), most: f.MostGroup}
+	if clocksOf(f) != nil {
+		return // there is no owner
+	}
 	for _, r := range f.Readings[1:] {
 		other := NewAccumulator()
 		other.nested = nested{finding: f, placer: r.NewPlacer()}

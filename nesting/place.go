@@ -1,6 +1,7 @@
 package nesting
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/spans"
@@ -77,6 +78,7 @@ type Placer struct {
 	source  *spans.Hop
 	hops    []int32 // by the hops of the chains; -1 for one that the reading does not know
 	running []int32
+	first   int64 // end of those that run, the first to end
 
 	chain   spans.Chain // of a trace
 	parents []int32
@@ -90,23 +92,41 @@ func (r *Reading) NewPlacer() *Placer { return &Placer{Reading: r} }
 // begins that was cut or failed; else in none, -1.
 func (p *Placer) Place(c *spans.Chain) {
 	as := c.Attempts
+	if c.PlacedBy == p.Reading {
+		return
+	}
+	c.PlacedBy = p.Reading
 	for i := range as {
 		as[i].Parent = -1
 	}
 	if !c.Timed || len(as) < 2 || c.TooLong() {
 		return
 	}
-	p.running = p.running[:0]
+	p.running, p.first = p.running[:0], math.MaxInt64
 	for i := range as {
-		p.running = slices.DeleteFunc(p.running, func(k int32) bool { return as[k].End() <= as[i].Start })
+		if p.first <= as[i].Start {
+			p.forgetEnded(as, as[i].Start)
+		}
 		if callers := p.callersOf(c.Hops, as[i].Hop); len(callers) > 0 {
 			as[i].Parent = p.parentOf(c, int32(i), callers)
 		}
 		p.running = append(p.running, int32(i))
+		p.first = min(p.first, as[i].End())
 	}
 	if p.circular {
 		cutRound(as)
 	}
+}
+
+func (p *Placer) forgetEnded(as []spans.Attempt, now int64) {
+	p.first = math.MaxInt64
+	p.running = slices.DeleteFunc(p.running, func(k int32) bool {
+		end := as[k].End()
+		if end > now {
+			p.first = min(p.first, end)
+		}
+		return end <= now
+	})
 }
 
 // numberOf returns the number of a chain's hop, -1 for one without votes.

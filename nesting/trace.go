@@ -14,6 +14,7 @@ func (p *Placer) PlaceTrace(t *spans.Trace) {
 		}
 	}
 	c.Link()
+	c.PlacedBy = nil
 	p.Place(c)
 	p.parents = append(p.parents[:0], make([]int32, len(t.Spans))...)
 	for i := range p.parents {

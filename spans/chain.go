@@ -12,6 +12,9 @@ type Chain struct {
 	ID       TraceID
 	Group    uint16
 
+	// PlacedBy says of which rule the parents are; nil where nobody has placed them.
+	PlacedBy any
+
 	// Named is what the chain's id is asked of: the trace for a chain that came as one.
 	Named interface{ Name() string }
 
@@ -86,7 +89,7 @@ func (c *Chain) Link() {
 // which a duration is known. It is good until it is called again.
 func (t *Trace) Chain() *Chain {
 	c := &t.work.chain
-	c.Hops, c.Instances, c.ID, c.Group, c.Named, c.Attempts = t.Hops, t.Instances, t.ID, t.ID.Group(), t, c.Attempts[:0]
+	c.Hops, c.Instances, c.ID, c.Group, c.Named, c.PlacedBy, c.Attempts = t.Hops, t.Instances, t.ID, t.ID.Group(), t, nil, c.Attempts[:0]
 	for i := range t.Spans {
 		s := &t.Spans[i]
 		if !s.Flags.Has(HasDuration) || s.Duration < 0 {

@@ -272,6 +272,7 @@ func (l *pipeline) nest(basis string) error {
 	if err != nil {
 		return err
 	}
+	f.MostGroup = l.chains.SampledGroup()
 	for _, w := range l.workers {
 		w.setNesting(f)
 	}

@@ -100,7 +100,7 @@ func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byt
 // chainOf returns the chain of which a run is the first.
 func (r *chainReader) chainOf(first int32) *spans.Chain {
 	c, run := &r.chain, &r.runs[first]
-	c.Named, c.ID, c.Group, c.Attempts = run, run.id, run.id.Group(), r.attempts[run.from:run.to:run.to]
+	c.Named, c.ID, c.Group, c.PlacedBy, c.Attempts = run, run.id, run.id.Group(), nil, r.attempts[run.from:run.to:run.to]
 	if r.groups.next[first] >= 0 {
 		r.several = r.several[:0]
 		for i := first; i >= 0; i = r.groups.next[i] {

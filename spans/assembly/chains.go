@@ -102,7 +102,7 @@ func (s *Chains) visit(ctx context.Context, workers, from, to int, visit func(wo
 // A sample begins with the chains of about sampleLines lines; each further round brings
 // it to samplesGrow times as many, sampleRounds at most.
 const (
-	sampleLines  = 1 << 16
+	sampleLines  = 1 << 15
 	samplesGrow  = 4
 	sampleRounds = 3
 )
@@ -118,6 +118,12 @@ func (s *Chains) Sample(ctx context.Context, workers, round int, visit func(work
 		from = s.sampled(round - 1)
 	}
 	return to < chainPartitions && round+1 < sampleRounds, s.visit(ctx, workers, from, to, visit)
+}
+
+// SampledGroup is the highest spans.Chain.Group of a part of the log that is about as
+// large as the first round of a sample.
+func (s *Chains) SampledGroup() uint16 {
+	return uint16(s.sampled(0)*(math.MaxUint16+1)/chainPartitions - 1)
 }
 
 // sampled is how many partitions all rounds up to one have.

@@ -435,6 +435,9 @@ func TestASampleIsWholeChainsAndLeavesThemThere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if all := s.SampledGroup() == math.MaxUint16; all != (c.rounds == 1) {
+			t.Errorf("%d chains: groups up to %d", c.chains, s.SampledGroup())
+		}
 		if n := len(seen[0]); rounds != c.rounds || n+len(seen[1]) != c.chains || c.rounds > 1 && (n < sampleLines/3*9/10 || n > sampleLines/3*11/10) {
 			t.Errorf("%d chains: %d and %d seen in %d rounds", c.chains, len(seen[0]), len(seen[1]), rounds)
 		}
