@@ -75,7 +75,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "16MiB", "longest line, or value of a document, that is read; longer ones are rejected")
 
-	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times: an attempt lies under the attempt of another hop of its chain in which it starts")
+	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times are read as traces: callers are found by whose attempts end together")
 	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
 	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as truncated")
 	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of a truncated attempt: `KEY=VALUE`; repeatable")
