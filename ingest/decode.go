@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/ingest/wrap"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -15,6 +16,7 @@ type Decoder struct {
 	attempts    *spans.Builder
 	spans       *spans.Builder
 	decoders    map[*format.Format]format.Decoder
+	unwrapper   wrap.Unwrapper
 	keepRejects bool
 	usual       map[string]string // the fields of the last chunk that had any
 	key         []byte            // of a span's hop
@@ -46,6 +48,10 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 	if c.Bad != nil {
 		t.Reject(c.Line, c.Offset, c.Bad)
 		return t
+	}
+	if plan, ok := c.File.Within.(*wrap.Plan); ok {
+		c = d.unwrapper.Unwrap(c, plan)
+		c.Note = c.File.Kind().LineNote
 	}
 	dec := d.decoders[c.File.Kind()]
 	if dec == nil {

@@ -39,7 +39,7 @@ func NewLedger() *Ledger {
 func (l *Ledger) account(f *format.File) *account {
 	a := l.open[f]
 	if a == nil {
-		a = &account{summary: FileSummary{Path: f.Path, Format: f.Format, Compression: f.Compression, Complete: true}}
+		a = &account{summary: FileSummary{Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
 		l.open[f] = a
 	}
 	return a

@@ -32,7 +32,7 @@ func Open(src Source, c Config, read *atomic.Int64) (*format.File, error) {
 	if f.MaxLine == 0 {
 		f.MaxLine = format.DefaultMaxLine
 	}
-	o := opener{f, c, src.Size}
+	o := opener{File: f, config: c, size: src.Size}
 	raw, err := o.source(src, read)
 	if err != nil {
 		return nil, err
@@ -49,6 +49,8 @@ type opener struct {
 	*format.File
 	config Config
 	size   int64 // as it is stored, 0 where not known
+	// hopLogsOnly: what the records lie in was refused as a document of traces.
+	hopLogsOnly bool
 }
 
 func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
@@ -90,6 +92,9 @@ func (f opener) prepare(raw *bufio.Reader) error {
 		return nil
 	}
 	f.SetContent(content)
+	if !isBinary(f.config.Format) {
+		f.skipZeros()
+	}
 	head, err := f.Head.Peek(format.HeadSize)
 	none := len(head) == 0 || format.Blank(head) && !isBinary(f.config.Format)
 	switch broken := err != nil && err != io.EOF; {
@@ -123,6 +128,13 @@ func (f opener) recognise(head []byte) error {
 	if refused := foreignText(head); refused != nil && (err != nil || as.Lines) {
 		refused.Path = f.Path
 		return refused
+	}
+	if found, wrong := f.wrapped(head, as, err); found || wrong != nil {
+		return wrong
+	}
+	var unknown *UnknownFormatError
+	if errors.As(err, &unknown) && len(head) == format.HeadSize {
+		return f.readOn(head, err)
 	}
 	if err != nil {
 		return err

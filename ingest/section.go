@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/note"
@@ -68,7 +69,7 @@ func tracesRead(in Summary) string {
 func understood(in Summary) string {
 	var parts []string
 	for _, part := range [][2]string{
-		{"Time basis", in.TimeBasis}, {"unit", in.Unit},
+		{"Taken out of", wrappers(in)}, {"Time basis", in.TimeBasis}, {"unit", in.Unit},
 		{"truncation marks", in.TruncationMarks}, {"sampling", sampled(in.Sampling)},
 	} {
 		if part[1] != "" {
@@ -76,6 +77,17 @@ func understood(in Summary) string {
 		}
 	}
 	return sentence(strings.Join(parts, "; "))
+}
+
+// wrappers names what the records of the files lie in.
+func wrappers(in Summary) string {
+	var names []string
+	for _, f := range in.Files {
+		if f.Wrapper != "" && !slices.Contains(names, f.Wrapper) {
+			names = append(names, f.Wrapper)
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 func sampled(s Sampling) string {

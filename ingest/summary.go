@@ -32,6 +32,7 @@ type FileSummary struct {
 	Path        string               `json:"path"`
 	Format      string               `json:"format"`
 	Compression string               `json:"compression"`
+	Wrapper     string               `json:"wrapper"` // what the records lie in, "" for nothing
 	Bytes       int64                `json:"bytes"`
 	Records     int64                `json:"records"`
 	Accepted    int64                `json:"accepted"`

@@ -16,6 +16,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/wrap"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -125,7 +126,12 @@ func (d *traced) read(t testing.TB, h traceHow, c Config, f *format.File, ledger
 		if chunk.Bad != nil {
 			sink.tally.Reject(chunk.Line, chunk.Offset, chunk.Bad)
 		} else {
-			dec.Decode(chunk, sink.tally, sink)
+			records := chunk
+			if plan, ok := f.Within.(*wrap.Plan); ok {
+				records = new(wrap.Unwrapper).Unwrap(chunk, plan)
+				records.Note = f.Kind().LineNote
+			}
+			dec.Decode(records, sink.tally, sink)
 		}
 		spoil(chunk)
 		d.rejects = append(d.rejects, sink.tally.Rejects...)

@@ -22,7 +22,7 @@ import (
 func (p *plan) sayInput(in ingest.Summary, f *merged) {
 	for _, file := range in.Files {
 		if p.verbose {
-			p.say("%s: %s, %s, %s; %s", file.Path, file.Format, file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
+			p.say("%s: %s, %s, %s; %s", file.Path, formatOf(file), file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
 		}
 	}
 	for _, r := range in.Rejects {
@@ -53,6 +53,14 @@ func (p *plan) sayLeftOut(r *report.Report) {
 // steer a terminal is made visible.
 func (p *plan) say(format string, args ...any) {
 	fmt.Fprintf(p.streams.err, "tailscope: %s\n", report.Visible(fmt.Sprintf(format, args...)))
+}
+
+// formatOf names the format of a file, and what its records lie in.
+func formatOf(f ingest.FileSummary) string {
+	if f.Wrapper == "" {
+		return f.Format
+	}
+	return f.Format + " in " + f.Wrapper
 }
 
 func fieldList(fields map[string]string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 )
 
 // Chunk is a run of whole records of one file, in the order of the file.
@@ -22,7 +23,24 @@ type Chunk struct {
 	// Note is what the cutter of a format has its decoder know.
 	Note any
 
+	// Places says where the lines of Data stood, if they were taken out of something
+	// else; nil if they stand as they are.
+	Places []Origin
+
 	of *buffer // that Data is part of, nil for none
+}
+
+// Origin is the place of a line that was taken out of something else. From is its first
+// byte in the data of the chunk.
+type Origin struct {
+	From int
+	Place
+}
+
+// Origin returns where what starts at a byte of the data stood.
+func (c *Chunk) Origin(at int) Place {
+	i := sort.Search(len(c.Places), func(i int) bool { return c.Places[i].From > at })
+	return c.Places[max(0, i-1)].Place
 }
 
 // Release gives the chunk's memory back, once nothing of it is in use; it may be

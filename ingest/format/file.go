@@ -17,6 +17,9 @@ type File struct {
 	Path        string
 	Format      string // "" for an input without content
 	Compression string // "none", "gzip" or "zstd"
+	Wrapper     string // what the records lie in, "" for nothing
+	Within      any    // how they are taken out of it, nil where there is nothing
+	Skipped     int64  // bytes before the first record that are none
 	Index       int32  // of the file in the rows, for the caller to set
 
 	MaxLine int           // longest line, or token of a document, in bytes
@@ -86,6 +89,11 @@ func (f *File) Start(as *Format, s *Settings) (err error) {
 	f.format, f.Format = as, as.Name
 	f.chunks, err = as.Open(f, s)
 	return err
+}
+
+// StartWith is Start with what cuts the file into chunks.
+func (f *File) StartWith(as *Format, chunks Chunker) {
+	f.format, f.Format, f.chunks = as, as.Name, chunks
 }
 
 // Kind is the format that Start was given, nil before.

@@ -23,6 +23,10 @@ type Format struct {
 	// Lines tells that records end at newlines; Binary, that there are none and that no
 	// byte is white space.
 	Lines, Binary bool
+	// Wrapped tells that the format may lie in something else, a record a line; LineNote is
+	// then the note of such chunks.
+	Wrapped  bool
+	LineNote any
 }
 
 // Chunker cuts a file into chunks of whole records.

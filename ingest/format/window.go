@@ -47,7 +47,7 @@ func NewWindow(f *File, r io.Reader) Window {
 func newWindow(f *File, r io.Reader) Window {
 	size := cmp.Or(f.Sizes.Chunk, ChunkSize)
 	buffer := size + size/16
-	return Window{File: f, R: r, Size: size, Place: Place{Line: 1}, step: buffer, room: buffer, most: buffer}
+	return Window{File: f, R: r, Size: size, Place: Place{Line: 1, Offset: f.Skipped}, step: buffer, room: buffer, most: buffer}
 }
 
 // Count returns how many chunks there were so far.

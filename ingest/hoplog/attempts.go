@@ -57,6 +57,10 @@ func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of li
 	line, offset := c.Line, c.Offset
 	for data := c.Data; len(data) > 0; {
 		n := 0
+		if c.Places != nil {
+			at := c.Origin(len(c.Data) - len(data))
+			line, offset = at.Line, at.Offset
+		}
 		if t.Fields != nil {
 			n = a.readFast(c, data, line, offset, of)
 		}
@@ -419,6 +423,7 @@ var NDJSON = &format.Format{
 		return format.NewSplitter(f, format.LastNewline), nil
 	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
+	Wrapped:    true,
 }
 
 // delimitedFormat is a format of tables whose cells are separated by one of the commas,

@@ -21,7 +21,7 @@ var candidates = [field.Roles][]string{
 	field.Duration:  {"duration", "elapsed", "took", "latency", "rt", "request_time", "upstream_response_time", "upstream_service_time"},
 	field.Start:     {"start", "start_time", "starttime", "started_at", "begin"},
 	field.End:       {"end", "end_time", "endtime", "finished_at"},
-	field.Time:      {"time", "ts", "timestamp", "@timestamp"},
+	field.Time:      {"time", "ts", "timestamp", "@timestamp", "@wrapper_time"},
 	field.Timeout:   {"timeout", "deadline"},
 	field.CutByMark: {"cut_by"},
 	// A bare "host" is not among them: proxies and web servers write the request's

@@ -192,6 +192,6 @@ func takeHeader(f *format.File, commas []byte, s *format.Settings) (format.Chunk
 	}
 	rows := format.NewSplitter(f, c.boundary)
 	rows.Note = h
-	rows.Line, rows.Offset = rows.Line+lines, int64(used)
+	rows.Line, rows.Offset = rows.Line+lines, f.Skipped+int64(used)
 	return rows, nil
 }

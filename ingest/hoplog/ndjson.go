@@ -47,6 +47,7 @@ func (d *ndjson) end(_ *format.Chunk, data []byte) int {
 func (d *ndjson) record(_ *format.Chunk, data []byte, n int, open bool) (hop []byte, bad *format.Fault) {
 	raw := data[:n]
 	d.rec.Reset()
+	raw = bytes.TrimLeft(raw, "\x00") // which a log has that was cut to nothing while it was written
 	d.raw = bytes.TrimPrefix(raw, format.ByteOrderMark)
 	if err := d.scanner.scan(d.raw); err != nil {
 		return nil, jsonFault(err, open)

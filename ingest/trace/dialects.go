@@ -29,6 +29,8 @@ func Formats() (all []*format.Format) {
 			Sniff:      d.sniff,
 			Open:       func(f *format.File, _ *format.Settings) (format.Chunker, error) { return newChunker(f) },
 			NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newDecoder(s, c) },
+			Wrapped:    true,
+			LineNote:   &fragment{lines: true},
 		})
 	}
 	return append(all, protobuf)

@@ -160,6 +160,9 @@ func (c *cursor) beyond(at int) bool {
 }
 
 func (c *cursor) place(at int) format.Place {
+	if c.chunk.Places != nil {
+		return c.chunk.Origin(at)
+	}
 	switch {
 	case c.note.apart:
 		return format.Place{Line: c.line, Offset: c.chunk.Offset}
