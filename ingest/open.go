@@ -51,6 +51,9 @@ type opener struct {
 	size   int64 // as it is stored, 0 where not known
 	// hopLogsOnly: what the records lie in was refused as a document of traces.
 	hopLogsOnly bool
+	// nearest takes what the records lack that were taken out of something, nil if nobody
+	// asks.
+	nearest *string
 }
 
 func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/hoplog"
@@ -18,9 +19,12 @@ func (f opener) wrapped(head []byte, as *format.Format, err error) (found bool, 
 	var unit *UnitError
 	var refused *RefusedError
 	f.hopLogsOnly = errors.As(err, &refused)
+	var unknown *UnknownFormatError
 	switch {
 	case errors.As(err, &unit):
 		return false, nil
+	case errors.As(err, &unknown):
+		return f.unwrapOrSay(head, unknown)
 	case err != nil:
 		return f.unwrap(head, wrap.Find)
 	case as != hoplog.NDJSON:
@@ -44,12 +48,28 @@ func (f opener) unwrap(head []byte, find finder) (found bool, err error) {
 	return true, nil
 }
 
+// unwrapOrSay is unwrap, which else says what the records lack that it took out of
+// something.
+func (f opener) unwrapOrSay(head []byte, unknown *UnknownFormatError) (found bool, err error) {
+	nearest := ""
+	f.nearest = &nearest
+	found, err = f.unwrap(head, wrap.Find)
+	if !found && err == nil && nearest != "" {
+		unknown.Whys = append(unknown.Whys, "ndjson inside other lines: "+nearest)
+	}
+	return found, err
+}
+
 // finder is wrap.Find or wrap.FindDocument.
 type finder = func(head []byte, accept wrap.Accept) *wrap.Plan
 
 func (f opener) look(head []byte, find finder) (as *format.Format, plan *wrap.Plan, err error) {
 	plan = find(head, func(lines []byte, elements bool) bool {
-		as, err = match(f.Path, lines, f.config)
+		var why string
+		as, why, err = match(f.Path, lines, f.config)
+		if f.nearest != nil && *f.nearest == "" {
+			*f.nearest = why
+		}
 		if (elements || f.hopLogsOnly) && as != hoplog.NDJSON {
 			as = nil
 		}
@@ -68,8 +88,9 @@ func (f opener) startIn(as *format.Format, plan *wrap.Plan) {
 	f.StartWith(as, plan.Chunker(f.File))
 }
 
-// match finds the format of lines that were taken out of something, nil for none.
-func match(path string, lines []byte, c Config) (*format.Format, error) {
+// match finds the format of lines that were taken out of something, nil for none. why
+// says what the records of a hop log lack.
+func match(path string, lines []byte, c Config) (as *format.Format, why string, err error) {
 	look := &format.Head{Bytes: lines}
 	for _, f := range formats {
 		if !f.Wrapped || c.Format != "" && c.Format != f.Name {
@@ -78,14 +99,16 @@ func match(path string, lines []byte, c Config) (*format.Format, error) {
 		switch s := f.Sniff(look, c.Fields); {
 		case s.Unitless != nil:
 			s.Unitless.Path = path
-			return nil, s.Unitless
+			return nil, "", s.Unitless
 		case s.Refused != nil:
-			return nil, nil
+			return nil, "", nil
 		case s.Mine:
-			return f, nil
+			return f, "", nil
+		case strings.Contains(s.Why, "(keys: "):
+			why = s.Why
 		}
 	}
-	return nil, nil
+	return nil, why, nil
 }
 
 // fewestZeros is how many NULs at the start of a file are no text in another encoding.
@@ -112,7 +135,7 @@ func (f opener) skipZeros() {
 }
 
 // farthestHead is how far the first record is looked for behind other lines.
-const farthestHead = 16 << 20
+const farthestHead = 4 << 20
 
 // readOn looks for the first record further on: other lines may come before it. unknown
 // is what is wrong with the head.
@@ -139,7 +162,7 @@ func (f opener) readOn(head []byte, unknown error) error {
 // startAt starts the file, all of which all reads, if its format shows in a part.
 func (f opener) startAt(part []byte, all io.Reader) (done bool, err error) {
 	part = part[:min(len(part), format.HeadSize)]
-	as, err := match(f.Path, part, f.config)
+	as, _, err := match(f.Path, part, f.config)
 	var plan *wrap.Plan
 	if as == nil && err == nil {
 		as, plan, err = f.look(part, wrap.Find)

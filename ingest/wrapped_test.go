@@ -121,6 +121,29 @@ func TestAFileIsReadAlikeByNameGlobAndFolder(t *testing.T) {
 	}
 }
 
+// What lies in something, but has no keys that are known, is told by its keys.
+func TestTheMessageOfAnUnknownFileTellsOfTheRecordsInIt(t *testing.T) {
+	in := `{"log":"{\"step\":\"a\",\"dauer\":5}\n","stream":"stdout","time":"2024-05-01T10:00:00Z"}` + "\n"
+	if d := decode(t, how{}, in); d.err == nil || !strings.Contains(d.err.Error(), "ndjson inside other lines: records without a hop and a duration that is known by name (keys: dauer, step): name it with --field") {
+		t.Errorf("%v", d.err)
+	}
+	d := decode(t, how{fields: []string{"hop=step", "duration=dauer:ms"}}, in)
+	same(t, "named", fmt.Sprint(len(d.rows), d.err), "1 <nil>")
+	if d = decode(t, how{fields: []string{"hop=step", "duration=dauer"}}, in); d.err == nil || !strings.Contains(d.err.Error(), "its unit is not known") {
+		t.Errorf("without a unit: %v", d.err)
+	}
+}
+
+// An answer of another API has its records under "data" as Jaeger's has its traces.
+func TestAnAnswerOfAnotherAPIIsNoJaeger(t *testing.T) {
+	for _, in := range []string{
+		`{"data":[{"id":"1","attributes":{"timestamp":"2024-05-01T10:00:00Z","message":"{\"hop\":\"a\",\"duration_ms\":5}"}}]}`,
+		`{"data":{"result":[{"stream":{"app":"x"},"values":[["1714557600500000000","{\"hop\":\"a\",\"duration_ms\":5}"]]}]}}`,
+	} {
+		same(t, in, fmt.Sprint(pick(decode(t, how{}, in).rows, hopOf)), "[a]")
+	}
+}
+
 // Text that only looks like a wrapper is none.
 func TestRecordsThatStandAsTheyAreAreNotPeeled(t *testing.T) {
 	for _, in := range []string{

@@ -412,7 +412,7 @@ func timeBasis(f *format.Settings, rec *field.Record) uint8 {
 }
 
 // Formats are the formats of hop logs, in the order in which they are tried.
-var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ',', ';'), delimitedFormat("tsv", '\t')}
+var Formats = []*format.Format{NDJSON, delimitedFormat("csv", ',', ';', '|'), delimitedFormat("tsv", '\t')}
 
 // NDJSON is one JSON object a line.
 var NDJSON = &format.Format{

@@ -15,7 +15,8 @@ import (
 // single common word never decides.
 type signature struct {
 	keys []string
-	// only lists further keys; with it, the object has no other than these.
+	// only lists further keys; with it, the object has no other than these, and no object
+	// is in those of keys.
 	only []string
 }
 
@@ -81,7 +82,7 @@ func (s signature) fits(keys map[string]bool) bool {
 		return true
 	}
 	for k := range keys {
-		if !strings.Contains(k, ".") && !slices.Contains(s.only, k) {
+		if of, _, inner := strings.Cut(k, "."); inner && slices.Contains(s.keys, of) || !inner && !slices.Contains(s.only, k) {
 			return false
 		}
 	}
