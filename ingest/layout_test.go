@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -47,6 +49,8 @@ var oddValues = []string{
 	"true", "false", "null", `""`, `"c-00"`, `"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"`, `"none"`,
 	`"2026-01-15T02:00:00.123456789Z"`, `"2026-01-15T24:00:00Z"`, `"2026-01-15T02:00:00.Z"`, `"2026-01-15T02:00:00.5+01:00"`, `"1677-10-01T00:00:00Z"`, `"2026-01-15 02:00:61Z"`, "9223372036854775807", `"x"`, `"1"`, `"5ms"`, `"false"`, `"no"`, `"ok"`, `"timeout"`, `" y "`, `"a\"b"`, `"\u0041"`, "\"caf\xe9\"",
 	"[]", "{}", "[1, 2]", `{"a":1}`, `{"code":504}`, "[1,\n2]", "\"a\tb\"", "tru", "", "504", "200", "408", "3", `"000"`, `"200 OK"`, `"504 Gateway Timeout"`, `"sH--"`, `"UT"`, `"-"`, `"warn"`, `"it timed out"`, `"timeout=30s"`, `{"a":"deadline exceeded"}`, `"unknown"`, "40", "50", `"2026-01-15T02:00:00Z"`, "1768442400",
+	`"1,234"`, `"1,234.5"`, `"5,5"`, `"5,5 ms"`, `"1 min"`, `"12 msec"`, `"00:00:01.2345678"`, `"1 day, 0:00:01"`, `"P1DT2H"`, `"> 30 s"`, `"01/May/2024:10:00:00 +0000"`, `"Wed May  1 10:00:00 2024"`,
+	`"2024-05-01 12:00:00.5 +0200 CEST"`, "1714557600000000000", "1e18", `"1,234,567"`,
 }
 
 // forms are the lines of a log, with a mark for each value.
@@ -104,8 +108,9 @@ func drawTable(t *rapid.T) string {
 	header := rapid.SampledFrom([]string{
 		"time,hop,duration_us,truncated,attempt", "time,chain_id,hop,duration_us", "hop,took,timeout_ms,status,retry", "service,operation,duration_ms", "hop,duration_ns,error,outcome",
 		"x,start,end,hop,latency_ms", "hop,pod,duration_us,node", "hop,instance,Instance,duration_ms", "hop,duration_ms,status,url,msg", "hop,duration_ms,code,path,level,retries", "hop,duration_ms,note,more", "hop\tduration_ms\tretry\tattempt",
+		"hop;duration_ms;time;timeout_ms;attempt", "hop|duration_ms|retry",
 	}).Draw(t, "header")
-	columns := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == '\t' })
+	columns := strings.FieldsFunc(header, func(r rune) bool { return strings.ContainsRune(",\t;|", r) })
 	usual := rapid.SampledFrom([]string{"1", "false", "25", "x", ""})
 	value := rapid.OneOf(usual, usual, usual, usual, usual, rapid.SampledFrom(oddValues))
 	var b strings.Builder
@@ -137,12 +142,31 @@ func FuzzTheFastPathGivesTheRowsOfTheGeneralPath(f *testing.F) {
 	for _, in := range realSeeds(f, ".ndjson", ".ndjson.gz", ".csv.gz") {
 		f.Add(in)
 	}
+	f.Add("hop;duration_ms;time\n" + strings.Repeat("a;5,5;2024-05-01 10:00:00,5\n", 5) + "b;1.234,5;\nc;1,234;x\n")
 	f.Add("hop,duration_us,truncated\n" + strings.Repeat("a,5,false\n", 5) + "b,6,\"no\"\r\nc,7,\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		bothWays(t, how{format: "ndjson", columns: &ordinaryColumns}, in)
 		bothWays(t, how{format: "ndjson", columns: &ownerColumns}, in)
 		bothWays(t, how{format: "ndjson", unit: "ms"}, in)
 		bothWays(t, how{format: "csv", columns: &ordinaryColumns}, in)
+	})
+}
+
+// Lines that were taken out of something are read as those that stand alone.
+func TestTheFastPathReadsWrappedLinesAsTheGeneralPathDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var b strings.Builder
+		wrap := rapid.SampledFrom([]string{"api-1  | %s", "2024-05-01T10:00:00.5Z INFO %s", "docker"}).Draw(rt, "wrapper")
+		first := `{"hop":"a","duration_ms":1}`
+		for line := range strings.Lines(first + "\n" + drawLog(rt)) {
+			if line = strings.TrimRight(line, "\r\n"); wrap == "docker" {
+				text, _ := json.Marshal(line + "\n")
+				fmt.Fprintf(&b, "{\"log\":%s,\"stream\":\"stdout\",\"time\":\"2024-05-01T10:00:00Z\"}\n", text)
+			} else {
+				fmt.Fprintf(&b, wrap+"\n", line)
+			}
+		}
+		bothWays(t, how{unit: "ms", columns: drawColumns(rt)}, b.String())
 	})
 }
 

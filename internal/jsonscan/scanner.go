@@ -4,10 +4,12 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // MaxDepth is the nesting that encoding/json accepts too.
@@ -165,10 +167,36 @@ func unquote(quoted []byte, escaped bool) []byte {
 // fail. encoding/json replaces bytes that are not UTF-8; only such a string loses
 // them.
 func unescape(quoted []byte) []byte {
+	if len(quoted) > 1 {
+		if out := unescapeShort(quoted[1 : len(quoted)-1]); out != nil {
+			return out
+		}
+	}
 	var out string
 	_ = json.Unmarshal(quoted, &out)
 	return []byte(out)
 }
+
+// unescapeShort decodes text whose escapes have one letter, as most have; nil for other.
+func unescapeShort(text []byte) []byte {
+	if !utf8.Valid(text) {
+		return nil
+	}
+	out := make([]byte, 0, len(text))
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return append(out, text...)
+		}
+		if i+1 == len(text) || shortEscapes[text[i+1]] == 0 {
+			return nil
+		}
+		out, text = append(append(out, text[:i]...), shortEscapes[text[i+1]]), text[i+2:]
+	}
+}
+
+// shortEscapes are what the letter after a backslash means, 0 for u.
+var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // quoted moves past a string and reports whether it has escapes.
 func (s *Scanner) quoted() (escaped bool, err error) {
