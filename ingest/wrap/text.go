@@ -80,7 +80,7 @@ func peelText(line []byte) (inner, at []byte, ok bool) {
 const mostBraces = 16
 
 // cutText cuts a line into the text before its object and the object, which ends the
-// line. Colours are left out.
+// line, or several in a row. Colours are left out.
 func cutText(line []byte) (prefix, object []byte, ok bool) {
 	line = trim(uncolored(line))
 	if len(line) == 0 || line[len(line)-1] != '}' {
@@ -92,12 +92,24 @@ func cutText(line []byte) (prefix, object []byte, ok bool) {
 			break
 		}
 		at += n
-		if next := bytes.TrimLeft(line[at+1:], jsonscan.Blanks); next[0] == '"' && jsonscan.Balanced(line[at:]) == len(line)-at {
+		if next := bytes.TrimLeft(line[at+1:], jsonscan.Blanks); next[0] == '"' && onlyObjects(line[at:]) {
 			return line[:at], line[at:], true
 		}
 		at++
 	}
 	return nil, nil, false
+}
+
+// onlyObjects reports whether b is an object, or several in a row.
+func onlyObjects(b []byte) bool {
+	for len(b) > 0 {
+		n := jsonscan.Balanced(b)
+		if n == 0 || b[0] != '{' {
+			return false
+		}
+		b = bytes.TrimLeft(b[n:], jsonscan.Blanks+",")
+	}
+	return true
 }
 
 // uncolored takes the escape sequences of a terminal out: JSON has none as they stand.

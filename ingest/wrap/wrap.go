@@ -55,6 +55,11 @@ type Accept func(lines []byte, elements bool) bool
 
 // Find looks for the wrappers of a file by its head.
 func Find(head []byte, accept Accept) *Plan {
+	if IsDocument(head) {
+		if plan := FindDocument(head, accept); plan != nil {
+			return plan
+		}
+	}
 	lines := linesOf(head)
 	if layers, ok := find(lines, mostLayers, accept); ok {
 		return &Plan{layers: layers}
