@@ -75,9 +75,7 @@ func spillScenes() (list []scene) {
 	for _, command := range commandNames {
 		add("spans are spilled, "+command, command, spans, "16KiB")
 	}
-	add("durations are spilled", "quantiles", sampleLines(8000), "1KiB")
-	add("durations and chains are spilled", "owner", sampleLines(16_000), "1KiB")
-	add("all is spilled", "analyze", sampleLines(16_000), "1KiB")
+	add("durations and chains are spilled", "analyze", sampleLines(16_000), "1KiB")
 	add("spans are spilled part by part", "quantiles", sampleSpans(20), "1KiB")
 	add("spans are spilled to files with names", "quantiles", sampleSpans(20), "16KiB")
 	list[len(list)-1].hidden = true
