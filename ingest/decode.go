@@ -3,6 +3,7 @@ package ingest
 import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/wrap"
 	"github.com/tailscope/tailscope/spans"
@@ -59,6 +60,9 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		d.decoders[c.File.Kind()] = dec
 	}
 	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
+	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 {
+		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
+	}
 	if t.Fields != nil {
 		d.usual = t.Fields
 	}

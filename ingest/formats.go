@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/hoplog"
 	"github.com/tailscope/tailscope/ingest/trace"
@@ -12,7 +13,31 @@ import (
 
 // formats are the known formats, in the order in which they are tried. Traces
 // come first: their keys are exact, those of hop logs are not.
-var formats = slices.Concat(trace.Formats(), hoplog.Formats)
+var (
+	ofTraces = trace.Formats()
+	formats  = slices.Concat(ofTraces, hoplog.Formats)
+)
+
+// FieldError is a --field that the format of a file cannot use.
+type FieldError struct {
+	Path, Format string
+	Flag         field.Flag
+}
+
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("--field %s=%s: %s is %s, where the %s of a span is in its own place; of spans --field names truncated, retry, attempt, timeout, error, success and instance",
+		e.Flag.Role, e.Flag.Key, e.Path, e.Format, e.Flag.Role)
+}
+
+// unusable returns a --field that a format cannot use, nil where it can use all.
+func unusable(path string, as *format.Format, fields []field.Flag) error {
+	for _, f := range fields {
+		if slices.Contains(ofTraces, as) && !f.Role.OfSpans() {
+			return &FieldError{path, as.Name, f}
+		}
+	}
+	return nil
+}
 
 // isBinary reports whether the format of that name is binary.
 func isBinary(name string) bool {

@@ -41,20 +41,30 @@ type how struct {
 func (h how) config(t testing.TB) Config {
 	t.Helper()
 	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
-	for _, s := range h.fields {
-		f, err := field.ParseFlag(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Fields = append(c.Fields, f)
-	}
-	if u, ok := moment.ParseUnit(h.unit); ok {
-		c.Unit = u
-	}
+	c.Fields, c.Unit = flagsOf(t, h.fields), unitOf(h.unit)
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
 	return Config{Fields: settingsOf(t, c, h.rules), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
+}
+
+func flagsOf(t testing.TB, fields []string) (flags []field.Flag) {
+	t.Helper()
+	for _, s := range fields {
+		f, err := field.ParseFlag(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags = append(flags, f)
+	}
+	return flags
+}
+
+func unitOf(name string) moment.Unit {
+	if u, ok := moment.ParseUnit(name); ok {
+		return u
+	}
+	return moment.NoUnitGiven
 }
 
 // attempt is a row as a test reads it back.
@@ -84,6 +94,16 @@ type decoded struct {
 	damage  error
 	err     error // of Open
 	chunks  int
+}
+
+// warned returns the text of the warning of that code, "" where there is none.
+func (d *decoded) warned(code string) string {
+	for _, w := range d.summary.Warnings {
+		if w.Code == code {
+			return w.Text
+		}
+	}
+	return ""
 }
 
 // decode reads an input as the tool does: Open, Next, Decode, Ledger. It fails

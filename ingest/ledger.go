@@ -2,10 +2,13 @@ package ingest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/internal/note"
 )
 
@@ -17,6 +20,7 @@ type Ledger struct {
 	warnings []note.Warning            // about these
 	total    format.Tally
 	rejects  map[format.Reason]*RejectCount
+	seen     map[string]bool // keys, where one that was named is missing
 }
 
 // account is one file's part.
@@ -32,7 +36,7 @@ type account struct {
 
 // NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
-	return &Ledger{open: map[*format.File]*account{}, rejects: map[format.Reason]*RejectCount{}}
+	return &Ledger{open: map[*format.File]*account{}, rejects: map[format.Reason]*RejectCount{}, seen: map[string]bool{}}
 }
 
 // account is that of a file, from the first that is heard of it.
@@ -58,6 +62,11 @@ func (l *Ledger) Add(t *format.Tally) error {
 	}
 	a.add(t)
 	l.total.Add(t)
+	for _, key := range t.Seen {
+		if len(l.seen) < field.MaxCachedKeys {
+			l.seen[key] = true
+		}
+	}
 	l.count(t)
 	l.settle(t.Chunk.File, a)
 	return nil
@@ -121,6 +130,18 @@ func (a *account) warnings(f *format.File) []note.Warning {
 
 // Accepted is how many records were.
 func (l *Ledger) Accepted() int64 { return l.total.Accepted }
+
+// MissingKeys warns of every --field whose key no record has.
+func (l *Ledger) MissingKeys(fields []field.Flag) (list []note.Warning) {
+	for _, f := range field.Flagged(fields, l.total.Flags, false) {
+		text := fmt.Sprintf("--field %s=%s: no record has that key", f.Role, f.Key)
+		if name := nearest.Name(f.Key, slices.Collect(maps.Keys(l.seen))); name != "" && name != f.Key {
+			text += "; did you mean " + name + "?"
+		}
+		list = append(list, note.Warning{Code: "field_not_found", Text: text})
+	}
+	return list
+}
 
 // Marked reports whether any record said how its attempt ended.
 func (l *Ledger) Marked() bool { return l.total.Marks != 0 }

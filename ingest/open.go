@@ -142,6 +142,9 @@ func (f opener) recognise(head []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := unusable(f.Path, as, f.config.Fields.Fields); err != nil {
+		return err
+	}
 	if err := f.Start(as, f.config.Fields); err != nil {
 		f.Format = ""
 		return &UnknownFormatError{f.Path, []string{as.Name + ": " + err.Error()}}

@@ -17,7 +17,6 @@ import (
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/ingest/wrap"
-	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -32,6 +31,8 @@ type traceHow struct {
 	maxLine int
 	sizes   *sizes
 	general bool // no shortcut is taken
+	unit    string
+	fields  []string // values of --field
 }
 
 // sizes are those of the cutting into chunks.
@@ -63,6 +64,9 @@ type spanRow struct {
 	Stratum                 string
 	Resolution              uint8
 	Line, Offset            int64
+	Timeout                 time.Duration
+	Speaks                  bool // a message that does not count speaks of a timeout
+	Tries                   uint8
 }
 
 // traced is what an input became.
@@ -77,7 +81,7 @@ type traced struct {
 
 func (h traceHow) config(t testing.TB) Config {
 	t.Helper()
-	made := settingsOf(t, field.Config{Unit: moment.NoUnitGiven, FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
+	made := settingsOf(t, field.Config{Fields: flagsOf(t, h.fields), Unit: unitOf(h.unit), FirstAttempt: -1, HopName: h.hopName, By: h.by, WeightKey: h.weight}, h.rules)
 	settings := *made
 	settings.General = h.general
 	c := Config{Fields: &settings, Format: h.format, MaxLine: h.maxLine}
@@ -165,6 +169,7 @@ func (s *rowSink) Span(row *spans.Row, name, service, operation []byte, kind spa
 		Trace: row.TraceID.String(), Span: row.Span.String(), Start: row.Start, NoStart: !row.HasStart,
 		Duration: time.Duration(row.Duration), Marked: row.Marked, Host: s.names[row.Host], Peer: s.names[row.Instance],
 		Weight: row.Weight, Stratum: s.names[row.Stratum], Resolution: row.Resolution, Line: row.Line, Offset: row.Offset,
+		Timeout: time.Duration(row.Timeout), Speaks: row.Speaks, Tries: row.Tries,
 		End: strings.TrimPrefix(ending(row.Outcome, row.CutBy, row.Failure), "completed"), Ties: tiesText(row.Ties),
 	}
 	if row.Trace != nil {

@@ -201,6 +201,9 @@ func (o *options) planInput(p *plan) error {
 		if err != nil {
 			return err
 		}
+		if f.Role == field.Error && outcome.TellsSuccess(f.Key) {
+			return fmt.Errorf("--field %s: that key tells success, the opposite of an error: write --field success=%s", s, f.Key)
+		}
 		c.Fields = append(c.Fields, f)
 	}
 	if u, ok := moment.ParseUnit(o.unit); ok {

@@ -161,6 +161,7 @@ func (l *pipeline) readOne(src ingest.Source) error {
 	var unknown *ingest.UnknownFormatError
 	var refused *ingest.RefusedError
 	var unit *ingest.UnitError
+	var named *ingest.FieldError
 	switch {
 	case errors.As(err, &refused) && !src.Named:
 		l.send(event{skipped: &note.Warning{Code: "skipped_file", Text: refused.Error() + "; it was left out"}})
@@ -168,7 +169,7 @@ func (l *pipeline) readOne(src ingest.Source) error {
 	case errors.As(err, &unknown) && !src.Named:
 		l.send(event{skipped: &note.Warning{Code: "skipped_file", Text: src.Path + " is of no known format and was left out"}})
 		return nil
-	case errors.As(err, &unit):
+	case errors.As(err, &unit), errors.As(err, &named):
 		return usageError{err}
 	case err != nil:
 		return err

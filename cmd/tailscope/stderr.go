@@ -73,7 +73,7 @@ func fieldList(fields map[string]string) string {
 
 // inputWarnings are those that only the whole run can give.
 func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
-	var list []note.Warning
+	list := f.ledger.MissingKeys(p.ingest.Fields.Fields)
 	if p.leavesChains(in) {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}

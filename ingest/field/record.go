@@ -77,11 +77,12 @@ func Fold(b []byte, buf *[MaxWord]byte) []byte {
 type Record struct {
 	Has        uint64 // a bit for each role whose key is there, be it with null
 	values     [Roles]Value
-	Duplicates int64 // keys that came more than once
-	Signs      Signs // of all its keys
+	Duplicates int64  // keys that came more than once
+	Signs      Signs  // of all its keys
+	Flags      uint64 // of all its keys
 }
 
-func (r *Record) Reset() { r.Has, r.Duplicates, r.Signs = 0, 0, 0 }
+func (r *Record) Reset() { r.Has, r.Duplicates, r.Signs, r.Flags = 0, 0, 0, 0 }
 
 // Get returns the value for a role; an absent one is empty.
 func (r *Record) Get(role Role) *Value {
@@ -119,6 +120,7 @@ func (r *Record) Put(u *Use, key *Key, kind jsonscan.Kind, raw []byte) {
 // Note puts a value under each of the roles of its key.
 func (r *Record) Note(key *Key, kind jsonscan.Kind, raw []byte) {
 	r.Signs |= key.Signs
+	r.Flags |= key.Flags
 	for i := range key.Uses {
 		r.Put(&key.Uses[i], key, kind, raw)
 	}
@@ -140,7 +142,8 @@ type Key struct {
 	Uses  []Use
 	Opens bool // objects under it may hold known keys
 	Signs Signs
-	next  *Key // the key that followed it when it was last read
+	Flags uint64 // a bit for each --field that names the key
+	next  *Key   // the key that followed it when it was last read
 }
 
 // Keys remembers the keys seen, so that a key costs one look-up without an

@@ -105,6 +105,16 @@ func ParseFlag(s string) (Flag, error) {
 	return f, nil
 }
 
+// Flagged lists the flags of which the bit is set, or is not.
+func Flagged(list []Flag, bits uint64, set bool) (some []Flag) {
+	for i, f := range list {
+		if bits>>min(i, 63)&1 == 1 == set {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
 // Settable lists what --field takes.
 func Settable() string {
 	names := make([]string, len(settable))
@@ -112,6 +122,16 @@ func Settable() string {
 		names[i] = r.String()
 	}
 	return strings.Join(names, ", ")
+}
+
+// OfSpans reports whether a tag of spans can have the role that a --field names. Their
+// names, times and ties are where the format has them.
+func (r Role) OfSpans() bool {
+	switch r {
+	case TruncatedMark, RetryMark, Attempt, Timeout, Error, Success, InstanceKey:
+		return true
+	}
+	return false
 }
 
 // Config is how the user wants records read.
@@ -129,6 +149,12 @@ type Config struct {
 // Names reports whether the user named a key of role.
 func (c *Config) Names(role Role) bool {
 	return slices.ContainsFunc(c.Fields, func(f Flag) bool { return f.Role == role })
+}
+
+// Overrides reports whether the user's --field makes the usual keys of a role unread:
+// it names another, or names the error, which settles how attempts end.
+func (c *Config) Overrides(role Role, settledByError uint64) bool {
+	return c.Names(role) || settledByError&(1<<role) != 0 && c.Names(Error)
 }
 
 // Linked reports whether records of hop logs are spans.

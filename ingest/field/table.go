@@ -101,6 +101,9 @@ type Use struct {
 	Unit  moment.Unit
 	First int8   // number of the first attempt, for Attempt
 	Match string // the only value that counts, for Condition
+	Flag  uint8  // number of the --field that named the key, from 1; 0 for none
+	// NoMark: of Timeout: a bare number is a time and never a mark.
+	NoMark bool
 }
 
 // AddExact adds a meaning of a key that must be written just so; "" is no key.
@@ -129,6 +132,11 @@ func (t *Table) describe(key string) Key {
 	k := Key{Path: key, Uses: slices.Concat(t.exact[key], t.known[strings.ToLower(key)], t.folded[folded]), Opens: t.opens(key, folded)}
 	if t.Signs != nil {
 		k.Signs = t.Signs(lower, folded)
+	}
+	for _, u := range k.Uses {
+		if u.Flag > 0 {
+			k.Flags |= 1 << (u.Flag - 1)
+		}
 	}
 	return k
 }

@@ -25,6 +25,9 @@ type Tally struct {
 	examples     [oddities]example
 	AnswerErrors string // the first list of errors in an answer
 
+	Flags uint64   // a bit for each --field whose key a record has
+	Seen  []string // keys of the records, where no record has one of those
+
 	Units, Marks, Basis uint8
 	KeepAll             bool
 
@@ -147,6 +150,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Units |= o.Units
 	t.Marks |= o.Marks
 	t.Basis |= o.Basis
+	t.Flags |= o.Flags
 }
 
 // TimeBasis says whether times were read as starts or as ends.

@@ -159,6 +159,7 @@ func newAttempts(f *format.Settings, c spans.Columns) attempts {
 func (a *attempts) fill() (hop []byte, bad *format.Fault) {
 	rec, r := &a.rec, &a.row
 	*r = spans.Row{}
+	a.tally.Flags |= rec.Flags
 	hop = bytes.TrimSpace(rec.Get(field.Hop).Raw)
 	if len(hop) == 0 {
 		return nil, format.NewFault(format.NoHop, "no hop: "+missingHop(rec))
@@ -283,8 +284,8 @@ func (a *attempts) outcome(rec *field.Record, r *spans.Row) *format.Fault {
 		a.tally.Odd[format.ZeroStatuses]++
 	}
 	r.Outcome, r.CutBy, r.Failure, r.Marked, r.Speaks = v.Outcome, v.CutBy, v.Failure, v.Marked, v.Speaks
-	if v.Rule == outcome.RuleDeadline && v.CutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20 {
-		r.CutBy = spans.CutUnknown // well before its own deadline: another one passed
+	if v.EarlierThan(r) {
+		r.CutBy = spans.CutUnknown
 	}
 	return nil
 }
@@ -327,19 +328,14 @@ func (a *attempts) readRetry(rec *field.Record, r *spans.Row) *format.Fault {
 // number, is counted and not used: the attempt is as good without it.
 func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	v := rec.Get(field.Timeout)
-	if _, isMark := outcome.TimeoutMark(rec); isMark || v.Empty() {
-		if isMark && len(v.Raw) == 1 {
-			a.tally.Odd[format.NumberMarks]++
-		}
-		return
+	if _, isMark := outcome.TimeoutMark(rec); isMark && len(v.Raw) == 1 {
+		a.tally.Odd[format.NumberMarks]++
 	}
-	s, err := moment.ParseDuration(v.Raw, v.Use.Unit)
-	switch {
-	case err != nil:
-		a.tally.Show(format.UnusedTimeouts, v)
-	case s.NS > 0:
-		r.Timeout, r.HasTimeout = s.NS, true
+	ns, unused := outcome.Timeout(rec)
+	if unused {
+		a.tally.Show(format.UnusedTimeouts, rec.Get(field.Timeout))
 	}
+	r.Timeout, r.HasTimeout = ns, ns > 0
 }
 
 // optional fills what only some commands read, and what cut and failed attempts
@@ -438,4 +434,13 @@ func delimitedFormat(name string, commas ...byte) *format.Format {
 		},
 		NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newDelimited(s, c) },
 	}
+}
+
+// SeenKeys lists the keys of the records.
+func (a *attempts) SeenKeys() []string {
+	names := make([]string, 0, len(a.keys.Seen))
+	for name := range a.keys.Seen {
+		names = append(names, name)
+	}
+	return names
 }

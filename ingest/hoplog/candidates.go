@@ -61,8 +61,11 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 		}
 	}
 	outcome.AddKeys(k.Table, k.overridden, k.firstAttempt)
+	if !k.Names(field.Timeout) {
+		outcome.AddTimeouts(k.Table, c.Unit)
+	}
 	for i, flag := range c.Fields {
-		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key)})
+		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key), Flag: uint8(min(i, 63) + 1)})
 	}
 	k.addHopParts()
 	k.AddExact(c.By, field.Use{Role: field.Stratum})
@@ -90,18 +93,8 @@ func (k *lineKeys) addHopParts() {
 // error field settles how attempts end, so the other keys for it stay unread, and
 // who names the operation names the hop.
 func (k *lineKeys) overridden(role field.Role) bool {
-	switch {
-	case settledByError&(1<<role) != 0 && k.Names(field.Error):
-		return true
-	case role == field.Hop && k.Names(field.OperationKey):
-		return true
-	}
-	return k.Names(role)
+	return role == field.Hop && k.Names(field.OperationKey) || k.Overrides(role, outcome.SettledByError)
 }
-
-// settledByError are the roles of the keys that are not read where the user named the
-// error.
-const settledByError = outcome.EvidenceRoles&^(1<<field.TruncatedMark|1<<field.Condition) | 1<<field.Code
 
 // isNamed reports whether the user named the key for a role. Then it is not an
 // instance besides: a key with one meaning is read in less time.

@@ -224,6 +224,20 @@ func (d *delimited) record(c *format.Chunk, data []byte, n int, open bool) (hop 
 	return hop, bad
 }
 
+// SeenKeys lists the columns.
+func (d *delimited) SeenKeys() (names []string) {
+	if d.fastRows.header != nil {
+		d.header = d.fastRows.header
+	}
+	if d.header == nil {
+		return nil
+	}
+	for _, key := range d.header.keys {
+		names = append(names, key.Path)
+	}
+	return names
+}
+
 // hear hands on the cells that can be messages.
 func (d *delimited) hear() {
 	for i, key := range d.header.keys {

@@ -108,6 +108,7 @@ type fastRow struct {
 
 	markCounts, numberCounts bool // the rules are on, for the retry
 	units, marks, basis      uint8
+	flags                    uint64
 
 	// Some value must say that the attempt completed, or none can: then texts are looked
 	// at that may be messages.
@@ -174,6 +175,9 @@ func (p *fastRow) settle(a *attempts, has uint64, keys []*field.Key) {
 	p.markCounts = a.fields.Rules.On(outcome.RuleRetryMark)
 	p.numberCounts = a.fields.Rules.On(outcome.RuleResend) && has&(1<<field.RetryMark) == 0
 	p.row.HasDuration = true
+	for _, key := range keys {
+		p.flags |= key.Flags
+	}
 	tells := has & outcome.EvidenceRoles
 	if shows(keys, field.ShowsHTTP) {
 		tells |= has & (1 << field.Code)
@@ -367,6 +371,7 @@ const mostRemembered = 256
 // accept counts an ordinary record.
 func (p *fastRow) accept(t *format.Tally) {
 	t.Accept()
+	t.Flags |= p.flags
 	t.Units |= p.units
 	t.Marks |= p.marks
 	t.Basis |= p.basis

@@ -87,7 +87,7 @@ func sniffHeader(head []byte, c cutter, f *format.Settings) format.Sniffed {
 	}
 	rec := &field.Record{}
 	h.read(make([][]byte, len(h.keys)), rec)
-	s := recognise(rec, seen)
+	s := recognise(rec, seen, f.Fields)
 	switch {
 	case !s.Mine && h.isData(rest):
 		s.Refused = &format.RefusedError{What: "a table without a header", Why: h.remedy()}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -102,7 +104,7 @@ func (d *ndjson) sniff(head []byte) format.Sniffed {
 			continue
 		}
 		cut := err != nil && len(head) == format.HeadSize
-		if next := recognise(&d.rec, d.keys.Seen); next.Mine || cut && clue(&d.rec) {
+		if next := recognise(&d.rec, d.keys.Seen, d.fields.Fields); next.Mine || cut && clue(&d.rec) {
 			s.Mine = true
 		} else if !s.Mine {
 			s = next
@@ -127,7 +129,7 @@ func measured(rec *field.Record) bool {
 }
 
 // recognise says whether a record has the keys that an attempt needs.
-func recognise(rec *field.Record, seen map[string]*field.Key) format.Sniffed {
+func recognise(rec *field.Record, seen map[string]*field.Key, named []field.Flag) format.Sniffed {
 	hop, duration := rec.Has&(1<<field.Hop) != 0, rec.Has&(1<<field.Duration) != 0
 	if hop && (duration || rec.Has&(1<<field.Start) != 0 && rec.Has&(1<<field.End) != 0) {
 		return format.Sniffed{Mine: true}
@@ -138,7 +140,21 @@ func recognise(rec *field.Record, seen map[string]*field.Key) format.Sniffed {
 	} else if duration {
 		what = "a hop"
 	}
-	return format.Sniffed{Why: fmt.Sprintf("records without %s that is known by name (keys: %s): name it with --field", what, keyList(seen))}
+	return format.Sniffed{Why: fmt.Sprintf("records without %s that is known by name (keys: %s): name it with --field%s", what, keyList(seen), meant(named, seen))}
+}
+
+// meant names, for the keys that the user named and that are not there, those that are
+// most like them.
+func meant(named []field.Flag, seen map[string]*field.Key) (text string) {
+	for _, f := range named {
+		if seen[f.Key] != nil {
+			continue
+		}
+		if name := nearest.Name(f.Key, slices.Collect(maps.Keys(seen))); name != "" {
+			text += fmt.Sprintf("; there is no %s: did you mean %s?", f.Key, name)
+		}
+	}
+	return text
 }
 
 // unitless returns the value on which the length of an attempt rests if its

@@ -52,6 +52,7 @@ func (s *recordScanner) value(name []byte) error {
 	s.prefix = append(s.prefix, name...)
 	key := s.keys.Next(s.prefix)
 	s.rec.Signs |= key.Signs
+	s.rec.Flags |= key.Flags
 	err := s.valueOf(key)
 	s.prefix = s.prefix[:outer]
 	return err
@@ -82,6 +83,7 @@ func (s *recordScanner) valueOf(key *field.Key) error {
 // as an error: that there was one, unless it is empty.
 func (s *recordScanner) note(key *field.Key, kind jsonscan.Kind, raw []byte) {
 	s.rec.Signs |= key.Signs
+	s.rec.Flags |= key.Flags
 	if kind == jsonscan.Composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 		return
 	}

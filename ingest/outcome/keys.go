@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -107,4 +108,10 @@ func signsOf(lower, folded string) field.Signs {
 		s |= field.ShowsRPC | field.IsRPC
 	}
 	return s
+}
+
+// TellsSuccess reports whether a key is a usual name of whether an attempt succeeded.
+func TellsSuccess(key string) bool {
+	folded := field.FoldKey(key[strings.LastIndexByte(key, '.')+1:])
+	return slices.ContainsFunc(Keys[field.Success], func(k string) bool { return field.FoldKey(k) == folded })
 }

@@ -147,6 +147,10 @@ var Evidence = [...]struct {
 const EvidenceRoles = 1<<field.TruncatedMark | 1<<field.GRPCStatus | 1<<field.HTTPStatus | 1<<field.ErrorType | 1<<field.Status | 1<<field.OutcomeWord | 1<<field.Error |
 	1<<field.Condition | 1<<field.ResponseFlags | 1<<field.ResponseDetails | 1<<field.Termination | 1<<field.Success | 1<<field.ErrorCode
 
+// SettledByError are the roles of the keys that are not read where the user named the
+// error.
+const SettledByError uint64 = EvidenceRoles&^(1<<field.TruncatedMark|1<<field.Condition) | 1<<field.Code
+
 // Ending is how the attempt of a record ended, and how much of that the record said.
 type Ending struct {
 	Verdict
@@ -155,6 +159,12 @@ type Ending struct {
 	Loud   bool // the line is one of level warn or above
 	Speaks bool // a message speaks of a timeout or a cancellation, and does not count
 	Zero   bool // a status of 0 was read as no error for want of a sign of HTTP
+}
+
+// EarlierThan reports whether a deadline passed well before the attempt's own timeout:
+// then it was another one.
+func (e *Ending) EarlierThan(r *spans.Row) bool {
+	return e.Rule == RuleDeadline && e.CutBy == spans.Own && r.HasTimeout && r.Duration < r.Timeout-r.Timeout/20
 }
 
 // Judge says how the attempt of a record ended. ok is false for a mark that is neither yes

@@ -41,9 +41,9 @@ func TimeoutMark(r *field.Record) (yes, isMark bool) {
 	case "false", "no":
 		return false, true
 	case "1":
-		return true, v.Use.Unit == moment.NoUnitGiven
+		return true, v.Use.Unit == moment.NoUnitGiven && !v.Use.NoMark
 	case "0":
-		return false, v.Use.Unit == moment.NoUnitGiven
+		return false, v.Use.Unit == moment.NoUnitGiven && !v.Use.NoMark
 	}
 	return false, false
 }

@@ -383,6 +383,8 @@ func (r *spanReader) judge() {
 	v := r.verdict()
 	row.Outcome, row.CutBy, row.Failure, row.Marked, row.Speaks = v.Outcome, v.CutBy, v.Failure, v.Marked, v.Speaks
 	row.Tries = r.rules.Tries(&r.rec)
+	r.timeout(&v)
+	r.tally.Flags |= r.rec.Flags
 	if v.Marked {
 		r.tally.Marks |= format.MarkRules
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // tagCandidates lists the tags of spans that are read, best first for each role.
@@ -35,18 +36,41 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 			t.AddExact(key, field.Use{Role: role, Rank: uint16(rank), Unit: moment.NoUnitGiven})
 		}
 	}
-	outcome.AddKeys(t, notOfSpans, outcome.FirstAttempt)
+	outcome.AddKeys(t, func(r field.Role) bool { return r == field.Level || c.Overrides(r, outcome.SettledByError) }, outcome.FirstAttempt)
+	addFlags(t, c)
 	t.AddExact("http.retry_count", field.Use{Role: field.Attempt, Rank: math.MaxUint16, Unit: moment.NoUnitGiven}) // of the conventions' draft, on each resend
 	// true and yes are a mark; a number is a time, never a 1 that means yes.
-	t.AddExact("timeout", field.Use{Role: field.Timeout, Unit: moment.Seconds})
+	if !c.Names(field.Timeout) {
+		for rank, key := range [...]struct {
+			name string
+			unit moment.Unit
+		}{{"timeout", c.Unit}, {"timeout_ms", moment.Milliseconds}, {"timeout_s", moment.Seconds}, {"timeout_seconds", moment.Seconds}, {"deadline_ms", moment.Milliseconds}} {
+			t.AddFolded(key.name, field.Use{Role: field.Timeout, Rank: uint16(rank), Unit: key.unit, NoMark: true})
+		}
+		outcome.AddTimeouts(t, c.Unit)
+	}
 	rules.AddConditions(t)
 	t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven})
 	t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
 	return t
 }
 
-// notOfSpans are the roles of a log line's keys that no tag has.
-func notOfSpans(r field.Role) bool { return r == field.Level }
+// addFlags adds the tags that the user named.
+func addFlags(t *field.Table, c field.Config) {
+	for i, f := range c.Fields {
+		if !f.Role.OfSpans() {
+			continue
+		}
+		u := field.Use{Role: f.Role, Rank: uint16(i), Unit: f.Unit, First: outcome.FirstAttempt(f.Key), Flag: uint8(min(i, 63) + 1), NoMark: true}
+		if c.FirstAttempt >= 0 {
+			u.First = int8(c.FirstAttempt)
+		}
+		if u.Unit == moment.NoUnitGiven {
+			u.Unit = outcome.UnitOf(f.Key, c.Unit)
+		}
+		t.AddExact(f.Key, u)
+	}
+}
 
 // weightOf is how many traces of the population one sampled trace stands for, 0
 // where the span does not say: the tag that --weight-field names, else the
@@ -149,4 +173,27 @@ func (r *spanReader) hearEvent(key []byte, kind jsonscan.Kind, raw []byte) {
 	if kind == jsonscan.Text && outcome.Listens(r.tags.Find(key)) {
 		r.eventTexts = max(r.eventTexts, r.ear.Hear(raw))
 	}
+}
+
+// timeout notes the timeout of the call, where a tag tells it.
+func (r *spanReader) timeout(e *outcome.Ending) {
+	if r.rec.Has&(1<<field.Timeout) == 0 {
+		return
+	}
+	ns, unused := outcome.Timeout(&r.rec)
+	if unused {
+		r.tally.Show(format.UnusedTimeouts, r.rec.Get(field.Timeout))
+	}
+	if r.row.Timeout, r.row.HasTimeout = ns, ns > 0; e.EarlierThan(r.row) {
+		r.row.CutBy = spans.CutUnknown
+	}
+}
+
+// SeenKeys lists the keys of tags.
+func (r *spanReader) SeenKeys() []string {
+	names := make([]string, 0, len(r.tags.Seen))
+	for name := range r.tags.Seen {
+		names = append(names, name)
+	}
+	return names
 }

@@ -1,0 +1,53 @@
+// Package nearest finds the name that somebody meant who wrote another.
+package nearest
+
+import (
+	"slices"
+	"strings"
+)
+
+// Name returns the name of the list that is most like one that is not in it: by the
+// fewest letters to add, leave out or change (Levenshtein 1966), without regard to case,
+// of all or of one of its words. It is "" where none is alike.
+func Name(written string, list []string) string {
+	best, least := "", len(written)/3+2
+	for _, name := range slices.Sorted(slices.Values(list)) {
+		d := distance(strings.ToLower(written), strings.ToLower(name))
+		for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '_' || c == '.' || c == '-' }) {
+			d = min(d, distance(strings.ToLower(written), word)+1)
+		}
+		if d >= least && strings.HasSuffix(strings.ToLower(name), "."+strings.ToLower(written)) {
+			d = least - 1
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// longest is the longest name that is compared.
+const longest = 256
+
+func distance(a, b string) int {
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	row := make([]int, len(b)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for k := range len(b) {
+			change := before
+			if a[i] != b[k] {
+				change++
+			}
+			before = row[k+1]
+			row[k+1] = min(change, row[k]+1, row[k+1]+1)
+		}
+	}
+	return row[len(b)]
+}

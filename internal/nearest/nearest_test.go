@@ -1,0 +1,15 @@
+package nearest
+
+import "testing"
+
+func TestNearestName(t *testing.T) {
+	list := []string{"upstream", "duration_ms", "http.status_code", "rpc.request.timeout", "a"}
+	for written, want := range map[string]string{
+		"upstrem": "upstream", "Upstreams": "upstream", "duration": "duration_ms", "status_code": "http.status_code", "rpc.request.timout": "rpc.request.timeout",
+		"nothing_like_it": "", "": "a", "b": "a",
+	} {
+		if got := Name(written, list); got != want {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
+	}
+}
