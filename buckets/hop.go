@@ -31,6 +31,7 @@ type hop struct {
 	classes    []class // first attempts by weight, where they have several
 	below      belowCount
 	spoken     uint64    // attempts that were not cut, whose messages speak of a timeout
+	tried      uint64    // attempts that took more than one try
 	clusters   *clusters // nil for hops folded into one
 }
 
@@ -69,6 +70,7 @@ type attempt struct {
 	cutBy    spans.CutBy
 	failure  spans.Failure
 	retry    bool
+	tries    uint8 // of the call, 0 where they are not counted
 	marked   bool
 	speaks   bool     // a message that does not count speaks of a timeout
 	stratum  *stratum // nil but for first attempts of a run with strata
@@ -116,6 +118,9 @@ func (h *hop) part(retry bool) *part {
 // add puts an attempt in its bucket.
 func (h *hop) add(a attempt) {
 	h.marked = h.marked || a.marked
+	if a.tries > 1 {
+		h.tried++
+	}
 	if a.speaks && a.outcome != spans.Truncated && !(a.outcome == spans.Failed && h.atWall(a)) {
 		h.spoken++
 	}
@@ -214,6 +219,7 @@ func (h *hop) merge(o *hop) {
 	h.timeouts.Merge(&o.timeouts)
 	h.unfinished += o.unfinished
 	h.spoken += o.spoken
+	h.tried += o.tried
 	h.marked = h.marked || o.marked
 	h.traced = h.traced || o.traced
 	h.resolution = min(h.resolution, o.resolution)

@@ -97,7 +97,7 @@ func (s *hopSet) Add(b *spans.Batch) {
 // one that has more to tell.
 func (s *hopSet) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
-	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked || b.Speaks(row) {
+	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked || b.Speaks(row) || b.Tries[row] > 1 {
 		return false
 	}
 	h.marked = h.marked || marked
@@ -126,6 +126,7 @@ func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 		retry:    b.Retry(row),
 		marked:   b.Marked(row),
 		speaks:   b.Speaks(row),
+		tries:    b.Tries[row],
 	}
 	if b.Stratum != nil && !a.retry {
 		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])

@@ -41,6 +41,7 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 		retry:    one.Retry(),
 		marked:   one.Flags.Has(spans.OutcomeMarked),
 		speaks:   one.Flags.Has(spans.SpeaksOfTimeout),
+		tries:    one.Tries,
 		start:    one.Start,
 		timed:    one.Flags.Has(spans.HasStart),
 		inTrace:  true,

@@ -21,6 +21,7 @@ func (t tailer) warnings() []note.Warning {
 	for _, w := range [...]struct{ code, text string }{
 		{"cut_marks_missing", t.marksMissing()},
 		{"timeouts_in_messages", t.messages()},
+		{"covers_all_tries", t.coversTries()},
 		{"weighted", t.weighted()},
 		{"dependent_attempts", t.dependent()},
 		{"drift", t.drift()},
@@ -66,6 +67,14 @@ func (t tailer) messages() string {
 	}
 	return note.Count(n, "attempt that counts as completed or failed has", "attempts that count as completed or failed have") +
 		" a message that speaks of a timeout or a cancellation: --match-messages counts " + note.Form(n, "it", "them") + " as cut; until then nothing is certain of the tail"
+}
+
+// coversTries says that durations are those of calls with all their tries.
+func (t tailer) coversTries() string {
+	if t.hop.tried == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s took more than one try: a row is a call, and its duration, and a timeout made of it, covers all its tries and the waits between", t.hop.tried, note.Count(t.r.Attempts, "attempt"))
 }
 
 // weighted says which numbers are by weight and which are not.

@@ -174,7 +174,7 @@ func spoil(c *format.Chunk) {
 func readBack(b *spans.Batch, i int) attempt {
 	a := attempt{
 		Hop: column(b, "hop", i), Stratum: column(b, "stratum", i), Duration: time.Duration(b.Duration[i]), Timeout: time.Duration(b.Timeout[i]),
-		Marked: b.Marked(i), Retry: b.Retry(i), Speaks: b.Speaks(i), Trace: string(b.Trace(i)),
+		Marked: b.Marked(i), Retry: b.Retry(i), Speaks: b.Speaks(i), Tries: b.Tries[i], Trace: string(b.Trace(i)),
 		End: ending(spans.Outcome(b.Outcome[i]), spans.CutBy(b.CutBy[i]), spans.Failure(b.Failure[i])),
 	}
 	if b.Line != nil {

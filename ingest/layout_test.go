@@ -40,8 +40,13 @@ var ownerColumns = traceColumns | spans.Instances
 
 // drawColumns draws which columns a run asks for.
 func drawColumns(t *rapid.T) *spans.Columns {
-	return rapid.SampledFrom([]*spans.Columns{nil, &ordinaryColumns, &traceColumns, &ownerColumns}).Draw(t, "columns")
+	return rapid.SampledFrom(drawable).Draw(t, "columns")
 }
+
+var (
+	startColumns = ordinaryColumns | spans.Starts
+	drawable     = []*spans.Columns{nil, &ordinaryColumns, &startColumns, &traceColumns, &ownerColumns}
+)
 
 // oddValues are what may stand where a number, a mark or a name is expected.
 var oddValues = []string{
@@ -73,6 +78,9 @@ var forms = []string{
 	`{"hop":"o","duration_ms":1,"msg":%,"deep":{"x":%},"y":[%]}`,
 	`{"hop":"p","duration_ms":1,"success":%,"retries":%,"error_code":%}`,
 	`{"hop":"q","duration_ms":1,"data":{"status_code":%,"attempts":%},"span_id":%,"level":%}`,
+	`{"hop":"s","chain_id":%,"duration_ms":%,"start_ms":%,"truncated":%}`,
+	`{"hop":"t","chain_id":"c-7","duration_ms":%,"start_ms":%,"error":%}`,
+	`{"hop":"u","chain_id":"c-7","duration_ms":%,"start_ms":%,"retries":%}`,
 	`{"hop":"r","duration_ms":1,"termination_state":%,"rpc.system":%,"error":%}`,
 }
 

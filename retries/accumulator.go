@@ -59,6 +59,9 @@ func NewAccumulator(c Config) *Accumulator {
 func (a *Accumulator) AddBatch(b *spans.Batch) error {
 	for i := range b.Len() {
 		a.counts.lines++
+		if tries := b.Tries[i]; tries > 1 {
+			a.table.hops[a.table.at(b.Hops, b.Hop[i])].countTries(tries)
+		}
 		if a.countCompleted(b, i) {
 			continue
 		}
@@ -148,6 +151,12 @@ func (a *Accumulator) countTry(t *try, known bool) {
 	}
 }
 
+// countTries takes in how many tries a row of one call counts.
+func (h *hop) countTries(n uint8) {
+	h.mostAttempts = max(h.mostAttempts, uint64(n))
+	h.counted += uint64(n) - 1
+}
+
 // calls reports whether attempts of that kind are made by a caller: what serves
 // them is not tried again by itself.
 func calls(k spans.Kind) bool { return k != spans.Server && k != spans.Consumer }
@@ -205,6 +214,9 @@ func (a *Accumulator) countSpans(t *spans.Trace) {
 		a.cutAtWall(&one)
 		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.Duration >= 0
 		a.countTry(&one, known)
+		if tries := t.Spans[i].Tries; tries > 1 {
+			a.table.hops[one.Hop].countTries(tries)
+		}
 		if known && (one.GaveUp() || one.Retry) {
 			a.tries = append(a.tries, one)
 		}

@@ -239,10 +239,10 @@ func (w *Accumulator) amplification() Amplification {
 	logged := 0
 	for _, i := range w.table.index.Sorted() {
 		h := w.table.hops[i]
-		if h.retries == 0 || !calls(h.Kind) {
+		if h.retries+h.counted == 0 || !calls(h.Kind) {
 			continue
 		}
-		a.Layers = append(a.Layers, Layer{h.Hop, h.retries, max(1, h.mostAttempts)})
+		a.Layers = append(a.Layers, Layer{h.Hop, h.retries + h.counted, max(1, h.mostAttempts)})
 		if h.Kind == spans.NoKind {
 			logged++
 		}

@@ -40,6 +40,7 @@ type attempts struct {
 	permanent                uint64 // retries of what the request itself is to blame for
 	unmatched                uint64 // retries of which nothing is known that they retry
 	mostAttempts             uint64 // of one call
+	counted                  uint64 // retries inside of rows that count their tries
 	twice                    Twice  // retried calls that were served to a good end twice
 	finished                 Count  // cut first attempts that their server ended well, of those whose server is there
 }
@@ -54,7 +55,7 @@ func (a *attempts) add(o *attempts) {
 		a.afterFailure[i].add(o.afterFailure[i])
 	}
 	a.permanent, a.unmatched = a.permanent+o.permanent, a.unmatched+o.unmatched
-	a.mostAttempts = max(a.mostAttempts, o.mostAttempts)
+	a.mostAttempts, a.counted = max(a.mostAttempts, o.mostAttempts), a.counted+o.counted
 	a.twice.add(o.twice.Count)
 	a.twice.Retried, a.twice.Writes = a.twice.Retried+o.twice.Retried, a.twice.Writes+o.twice.Writes
 	a.finished.add(o.finished)

@@ -15,6 +15,7 @@ type Batch struct {
 	Outcome  []uint8 // Outcome
 	CutBy    []uint8 // CutBy
 	Failure  []uint8 // Failure
+	Tries    []uint8 // of the call that the row is, 255 for more; 0 where they are not counted
 	Stratum  []int32 // index into Strata
 
 	File         []int32
@@ -48,7 +49,7 @@ type Batch struct {
 func (b *Builder) view(n int) *Batch {
 	return &Batch{
 		Hop: b.hop.first(n), Duration: b.duration.first(n), Timeout: b.timeout.first(n),
-		Outcome: b.outcome.first(n), CutBy: b.cutBy.first(n), Failure: b.failure.first(n), Stratum: b.stratum.first(n),
+		Outcome: b.outcome.first(n), CutBy: b.cutBy.first(n), Failure: b.failure.first(n), Tries: b.tries.first(n), Stratum: b.stratum.first(n),
 		File: b.file.first(n), Line: b.line.first(n), Offset: b.offset.first(n), Resolution: b.resolution.first(n), Instance: b.instance.first(n),
 		TraceHi: b.traceHi.first(n), TraceLo: b.traceLo.first(n), Span: b.span.first(n), Parent: b.parent.first(n),
 		Digest: b.digest.first(n), Weight: b.weight.first(n), Host: b.host.first(n), Ties: b.ties.first(n),

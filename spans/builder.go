@@ -64,6 +64,7 @@ type Builder struct {
 	hop                      fixed[int32]
 	duration, timeout, start nullable[int64]
 	outcome, cutBy, failure  fixed[uint8]
+	tries                    fixed[uint8]
 	retry, marked, speaks    flags
 	trace                    blobs
 	file, stratum            fixed[int32]
@@ -97,7 +98,7 @@ func NewBuilder(mem memory.Allocator, c Columns) *Builder {
 // inOrder lists all columns in the order of fields.
 func (b *Builder) inOrder() [len(fields)]column {
 	return [...]column{
-		&b.hop, &b.duration, &b.timeout, &b.outcome, &b.cutBy, &b.failure, &b.retry, &b.marked, &b.speaks, &b.trace, &b.start,
+		&b.hop, &b.duration, &b.timeout, &b.outcome, &b.cutBy, &b.failure, &b.retry, &b.marked, &b.speaks, &b.tries, &b.trace, &b.start,
 		&b.file, &b.line, &b.offset, &b.stratum,
 		&b.traceHi, &b.traceLo, &b.span, &b.parent, &b.digest, &b.weight, &b.ties, &b.host, &b.spanText,
 		&b.resolution, &b.instance,
@@ -163,6 +164,7 @@ func (b *Builder) Append(r *Row) {
 	b.retry.set(i, r.Retry)
 	b.marked.set(i, r.Marked)
 	b.speaks.set(i, r.Speaks)
+	b.tries.set(i, r.Tries)
 	b.trace.set(i, r.Trace)
 	b.appendOptional(r)
 	b.rows++

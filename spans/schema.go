@@ -61,6 +61,7 @@ var fields = [...]struct {
 	{"retry", arrow.FixedWidthTypes.Boolean, false, 0},
 	{"marked", arrow.FixedWidthTypes.Boolean, false, 0},
 	{"speaks_of_timeout", arrow.FixedWidthTypes.Boolean, false, 0},
+	{"tries", arrow.PrimitiveTypes.Uint8, false, 0},
 	{"trace", arrow.BinaryTypes.Binary, true, 0},
 	{"start", instantType, true, 0},
 	{"file", arrow.PrimitiveTypes.Int32, false, Positions},

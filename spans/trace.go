@@ -24,6 +24,7 @@ type Span struct {
 	Failure                  Failure
 	Ties                     Ties
 	Resolution               uint8
+	Tries                    uint8 // as in Row
 	Flags                    Flags
 }
 
@@ -121,6 +122,7 @@ func compareSpans(a, b *Span) int {
 		cmp.Compare(a.Failure, b.Failure),
 		cmp.Compare(a.Ties, b.Ties),
 		cmp.Compare(a.Resolution, b.Resolution),
+		cmp.Compare(a.Tries, b.Tries),
 		cmp.Compare(a.Flags, b.Flags),
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Offset, b.Offset),
 	)

@@ -13,7 +13,7 @@ import (
 
 // passedOn are the warnings of a row that its advice carries too.
 var passedOn = []string{
-	"suspected_unmarked_wall", "timeouts_in_messages", "failures_exceed_p", "late_cuts_may_mislead", "wall_does_not_bound", "duration_covers_more_than_the_call", "weighted",
+	"suspected_unmarked_wall", "timeouts_in_messages", "covers_all_tries", "failures_exceed_p", "late_cuts_may_mislead", "wall_does_not_bound", "duration_covers_more_than_the_call", "weighted",
 	"dependent_attempts", "drift",
 }
 

@@ -22,6 +22,9 @@ type Chunk struct {
 	Bad *Fault
 	// Note is what the cutter of a format has its decoder know.
 	Note any
+	// Before is the end of what came before, from the start of a line, where the cutter
+	// keeps it.
+	Before []byte
 
 	// Places says where the lines of Data stood, if they were taken out of something
 	// else; nil if they stand as they are.
@@ -95,6 +98,9 @@ type Splitter struct {
 	// KeepsLong: a line that is too long to hold is not left out, but Next says so and
 	// somebody else reads it.
 	KeepsLong bool
+	// Tail is how many bytes of what came before each chunk is given, 0 for none.
+	Tail int
+	tail []byte
 	// boundary returns the length of the longest prefix of whole records, 0 if
 	// there is none.
 	boundary func([]byte) int
@@ -112,6 +118,27 @@ func LastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 // gives what came before it as a last chunk with Cut set; the fault itself is
 // then the file's. At the end of the stream the decoder decides on the open record.
 func (s *Splitter) Next() (*Chunk, error) {
+	c, err := s.next()
+	if err == nil && s.Tail > 0 {
+		c.Before = bytes.Clone(s.tail)
+		s.keepTail(c.Data)
+	}
+	return c, err
+}
+
+// keepTail remembers the end of what was handed on.
+func (s *Splitter) keepTail(data []byte) {
+	if len(data) < s.Tail {
+		data = append(s.tail, data...)
+	}
+	if over := len(data) - s.Tail; over > 0 {
+		data = data[over:]
+		data = data[bytes.IndexByte(data, '\n')+1:]
+	}
+	s.tail = append([]byte(nil), data...)
+}
+
+func (s *Splitter) next() (*Chunk, error) {
 	for want := s.Size; ; want = min(2*len(s.Ahead()), s.File.MaxLine+1) {
 		if s.AtLeast(want); s.Err != nil {
 			return s.last()

@@ -55,6 +55,7 @@ const (
 	EpochDurations                 // durations that are points in time
 	SlowRejects                    // rejects that speak of timeouts or of long durations
 	LongNames                      // names and ids that were clipped
+	NumberedTries                  // counts of tries that number attempts
 	oddities
 )
 
@@ -205,6 +206,7 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 	GroupedDurations: {"grouped_durations", "duration has a comma before three digits, which was", "durations have a comma before three digits, which was", " read as a separator of thousands"},
 	EpochDurations:   {"epoch_durations", "duration is as long as the time since 1970: it is", "durations are as long as the time since 1970: they are", " rather a point in time than a duration"},
 	SlowRejects:      {"slow_rejects", "rejected record speaks", "rejected records speak", " of a timeout or of a long duration: what was left out may be the tail"},
+	NumberedTries:    {"numbered_tries", "record counts", "records count", " one try more than the one before of the same chain and hop: if the key numbers attempts, give --field attempt=KEY; a count of tries is of one call"},
 	ZeroStatuses:     {"zero_statuses", "status is 0 with nothing of HTTP beside it and was", "statuses are 0 with nothing of HTTP beside them and were", " read as no error, as gRPC and OpenTelemetry write it; of HTTP it would be a caller that left"},
 	LongNames:        {"names_clipped", "name or id is longer than 4 KiB and was", "names or ids are longer than 4 KiB and were", " clipped: each ends in a hash of the whole, so that two that differ stay apart"},
 }

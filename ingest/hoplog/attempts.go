@@ -33,6 +33,7 @@ type attempts struct {
 	listen func()
 	raw    []byte
 	keys   field.Keys
+	recent recent
 	rec    field.Record
 	row    spans.Row
 }
@@ -54,6 +55,8 @@ type lines interface {
 // the general path.
 func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of lines) {
 	a.tally, a.sink = t, s
+	a.recent.forget()
+	a.prime(c, of)
 	line, offset := c.Line, c.Offset
 	for data := c.Data; len(data) > 0; {
 		n := 0
@@ -97,6 +100,9 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 		return n
 	}
 	p.row.Line, p.row.Offset = line, offset
+	if p.infers || p.row.Tries > 0 {
+		a.among(&p.row, p.hop, p.chain, p.infers)
+	}
 	p.accept(a.tally)
 	a.sink.Attempt(&p.row, p.hop, p.instance, nil)
 	return n
@@ -109,6 +115,9 @@ func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, 
 		return
 	}
 	a.row.Line, a.row.Offset = line, offset
+	if infers := a.infers(a.rec.Has); infers || a.row.Tries > 0 {
+		a.among(&a.row, hop, traceOf(a.rec.Get(field.Trace)), infers)
+	}
 	a.tally.Lasted(a.row.Duration, line)
 	a.handOn(hop, c.File.Index)
 }
@@ -415,8 +424,11 @@ var NDJSON = &format.Format{
 	Name:  "ndjson",
 	Lines: true,
 	Sniff: sniffNDJSON,
-	Open: func(f *format.File, _ *format.Settings) (format.Chunker, error) {
-		return format.NewSplitter(f, format.LastNewline), nil
+	Open: func(f *format.File, s *format.Settings) (format.Chunker, error) {
+		head, _ := f.Head.Peek(format.HeadSize)
+		lines := format.NewSplitter(f, format.LastNewline)
+		lines.Tail = tailOf(head, s)
+		return lines, nil
 	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },
 	Wrapped:    true,

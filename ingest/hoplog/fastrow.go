@@ -26,6 +26,7 @@ const (
 	clocked                 // a time that is there; what it says is not needed
 	timePart                // the one that says when the attempt began or ended
 	tracePart
+	chainPart // of a trace whose id is not asked for, but looked at
 	hopPart
 	instancePart
 	durationPart
@@ -110,6 +111,9 @@ type fastRow struct {
 	units, marks, basis      uint8
 	flags                    uint64
 
+	infers bool   // retries are looked for
+	chain  []byte // its id, where that is looked at
+
 	// Some value must say that the attempt completed, or none can: then texts are looked
 	// at that may be messages.
 	mustSay, said bool
@@ -138,6 +142,7 @@ func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	if has&(1<<field.Hop) == 0 || has&(1<<field.Duration) == 0 || !p.oneInstance(keys) {
 		return nil
 	}
+	p.infers = a.infers(has)
 	p.settle(a, has, keys)
 	p.clock(a, keys)
 	return p
@@ -187,6 +192,9 @@ func (p *fastRow) settle(a *attempts, has uint64, keys []*field.Key) {
 	for i, key := range keys {
 		if !p.row.Marked && len(key.Uses) == 0 && outcome.Listens(key) {
 			p.fields[i].part = textPart
+		}
+		if (p.infers || has&(1<<field.Tries) != 0) && p.fields[i].part == passed && len(key.Uses) == 1 && key.Uses[0].Role == field.Trace {
+			p.fields[i].part = chainPart
 		}
 		if p.fields[i].part == verdictPart && tells&(1<<key.Uses[0].Role) == 0 {
 			p.fields[i].part = mutePart
@@ -250,8 +258,11 @@ func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 		return len(raw) > 0 && kind > jsonscan.Null
 	case timePart:
 		return len(raw) > 0 && kind > jsonscan.Null && p.readTime(raw, at.unit)
+	case chainPart:
+		p.chain = raw
+		return usableID(raw) && (kind == jsonscan.Text || kind == jsonscan.Number)
 	case tracePart:
-		p.row.Trace = raw
+		p.row.Trace, p.chain = raw, raw
 		return usableID(raw) && (kind == jsonscan.Text || kind == jsonscan.Number)
 	case hopPart:
 		p.hop = raw

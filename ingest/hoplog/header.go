@@ -34,6 +34,17 @@ func newHeader(raw []byte, c cutter, f *format.Settings) (*header, error) {
 	return h, nil
 }
 
+// tail is tailFor for the rows.
+func (h *header) tail() int {
+	var has uint64
+	for _, key := range h.keys {
+		for _, u := range key.Uses {
+			has |= 1 << u.Role
+		}
+	}
+	return tailFor(has)
+}
+
 func trimLineEnd(b []byte) []byte {
 	b = bytes.TrimSuffix(b, format.Newline)
 	return bytes.TrimSuffix(b, []byte{'\r'})
@@ -192,6 +203,7 @@ func takeHeader(f *format.File, commas []byte, s *format.Settings) (format.Chunk
 	}
 	rows := format.NewSplitter(f, c.boundary)
 	rows.Note = h
+	rows.Tail = h.tail()
 	rows.Line, rows.Offset = rows.Line+lines, f.Skipped+int64(used)
 	return rows, nil
 }

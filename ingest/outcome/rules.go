@@ -67,7 +67,7 @@ var Rules = [...]Rule{
 	{RuleBelow, "failed, and holds a truncated attempt of its trace", "truncated, from below", true},
 	{RuleRetryMark, "retry, is_retry, retried = true", "a retry", true},
 	{RuleResend, "attempt, resend_count, … above that of the first", "a retry", true},
-	{RuleSibling, "same parent and hop, starts after an earlier one was cut or failed; not on server spans", "a retry", true},
+	{RuleSibling, "same parent and hop, starts after an earlier one was cut or failed; not on server spans; of hop logs without a mark: same chain and hop", "a retry", true},
 }
 
 // Config is what the user says of the rules.
@@ -309,7 +309,7 @@ const MostTries = 255
 // record does not count them.
 func (s *Set) Tries(r *field.Record) uint8 {
 	v := r.Get(field.Tries)
-	if v.Empty() {
+	if v.Empty() || r.Has&(1<<field.Attempt) != 0 && r.Get(field.Attempt).Key == v.Key {
 		return 0
 	}
 	n, isNumber := count(v.Raw)

@@ -168,7 +168,7 @@ func (w *lanes) full(v uint64) {
 
 func setBytes(s *spans.Span, v uint64) {
 	s.Outcome, s.Flags, s.Ties = spans.Outcome(v), spans.Flags(v>>8), spans.Ties(v>>16)
-	s.CutBy, s.Failure, s.Resolution = spans.CutBy(v>>24), spans.Failure(v>>32), uint8(v>>40)
+	s.CutBy, s.Failure, s.Resolution, s.Tries = spans.CutBy(v>>24), spans.Failure(v>>32), uint8(v>>40), uint8(v>>48)
 }
 
 // fragment is a packed fragment.

@@ -65,7 +65,7 @@ func (v *vectors) bytes(i int, timed bool) uint64 {
 	ties := spans.Ties(v.Ties[i])
 	flags := flag(timed, spans.HasStart) | flag(v.HasDuration(i), spans.HasDuration) | flag(v.HasTimeout(i), spans.HasTimeout) |
 		flag(v.Marked(i), spans.OutcomeMarked) | flag(v.Retry(i) || ties.Has(spans.MarkedRetry), spans.RetryByMark) | flag(v.Speaks(i), spans.SpeaksOfTimeout)
-	return uint64(v.Outcome[i]) | uint64(flags)<<8 | uint64(ties)<<16 | uint64(v.CutBy[i])<<24 | uint64(v.Failure[i])<<32 | uint64(v.resolution[i])<<40
+	return uint64(v.Outcome[i]) | uint64(flags)<<8 | uint64(ties)<<16 | uint64(v.CutBy[i])<<24 | uint64(v.Failure[i])<<32 | uint64(v.resolution[i])<<40 | uint64(v.Tries[i])<<48
 }
 
 func flag(on bool, f spans.Flags) spans.Flags {
