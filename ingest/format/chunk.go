@@ -58,6 +58,8 @@ func (c *Chunk) Release() {
 const (
 	// ChunkSize is how much is read for a chunk, if its records allow it.
 	ChunkSize = 256 << 10
+	// TailBytes is how much of what stood before a chunk is kept where that is needed.
+	TailBytes = 32 << 10
 	// freeChunks is how many buffers wait to be used again: about as many as there
 	// are chunks under way.
 	freeChunks = 8

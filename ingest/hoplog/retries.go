@@ -31,16 +31,13 @@ func (r *recent) forget() {
 	clear(r.tries)
 }
 
-// tailBytes is how much of what stood before a chunk is looked at.
-const tailBytes = 32 << 10
-
 // prime reads what stood before a chunk, of which only what it shows of retries stays.
 func (a *attempts) prime(c *format.Chunk, of lines) {
 	if len(c.Before) == 0 {
 		return
 	}
 	before := *c
-	before.Data, before.Before, before.Open, before.Cut = c.Before, nil, false, false
+	before.Data, before.Before, before.Places, before.Open, before.Cut = c.Before, nil, nil, false, false
 	tally, sink, unseen := a.tally, a.sink, format.Tally{Chunk: &before}
 	a.tally, a.sink = &unseen, noSink{}
 	for data := before.Data; len(data) > 0; {
@@ -67,7 +64,7 @@ func (noSink) Peer([]byte) int32                                   { return 0 }
 // these roles.
 func tailFor(has uint64) int {
 	if has&(1<<field.Trace) != 0 && (has&marksRetries == 0 || has&(1<<field.Tries) != 0) {
-		return tailBytes
+		return format.TailBytes
 	}
 	return 0
 }

@@ -28,6 +28,11 @@ type part struct {
 // Unwrap returns the records of a chunk, one a line, with the places where they stood. It
 // is good until the next call.
 func (u *Unwrapper) Unwrap(c *format.Chunk, p *Plan) *format.Chunk {
+	var before []byte
+	if len(c.Before) > 0 {
+		outer := &format.Chunk{File: c.File, Line: 1, Data: c.Before}
+		before = bytes.Clone(u.Unwrap(outer, p).Data)
+	}
 	u.plan, u.out, u.places = p, u.out[:0], u.places[:0]
 	if p.isDoc {
 		u.elements(c)
@@ -37,7 +42,7 @@ func (u *Unwrapper) Unwrap(c *format.Chunk, p *Plan) *format.Chunk {
 	if n := len(u.out); c.Open && n > 0 {
 		u.out = u.out[:n-1]
 	}
-	return &format.Chunk{File: c.File, Seq: c.Seq, Line: c.Line, Offset: c.Offset, Data: u.out, Open: c.Open, Cut: c.Cut, Places: u.places}
+	return &format.Chunk{File: c.File, Seq: c.Seq, Line: c.Line, Offset: c.Offset, Data: u.out, Open: c.Open, Cut: c.Cut, Places: u.places, Before: before}
 }
 
 func (u *Unwrapper) elements(c *format.Chunk) {

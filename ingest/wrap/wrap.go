@@ -169,9 +169,15 @@ func (p *Plan) Chunker(f *format.File) format.Chunker {
 	case p.isDoc:
 		return newDocuments(f, p.document)
 	case p.layers[0].partial != nil:
-		return format.NewSplitter(f, p.layers[0].wholeRecords)
+		return withTail(format.NewSplitter(f, p.layers[0].wholeRecords))
 	}
-	return format.NewSplitter(f, format.LastNewline)
+	return withTail(format.NewSplitter(f, format.LastNewline))
+}
+
+// withTail has chunks know what stood before them, as records that tell no retries need.
+func withTail(s *format.Splitter) *format.Splitter {
+	s.Tail = format.TailBytes
+	return s
 }
 
 // wholeRecords returns the length of the longest run of lines after which no record
