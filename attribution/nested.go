@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,8 +29,8 @@ type nested struct {
 // Without it an attempt lies in the one that the chain itself says.
 func (a *Accumulator) SetNesting(f *nesting.Finding) {
 	a.nested = nested{finding: f, placer: f.Readings[0].NewPlacer(), most: f.MostGroup}
-	if clocksOf(f) != nil {
-		return // there is no owner
+	if reasonAgainst(f) != "" {
+		return // there is no owner in any reading
 	}
 	for _, r := range f.Readings[1:] {
 		other := NewAccumulator()
@@ -65,6 +66,7 @@ func (n *nested) merge(o *nested) {
 type Nesting struct {
 	StepNS   int64                     `json:"step_ns"` // starts and ends that are closer may be the same
 	Pairs    jsontype.List[PairOfHops] `json:"pairs"`
+	LeftOut  int                       `json:"pairs_left_out"` // those with the fewest votes
 	Late     jsontype.List[string]     `json:"late"`           // hops that run beside the others, or that nobody waits for
 	Readings int                       `json:"readings"`       // ways to read what is not known
 	Agree    bool                      `json:"readings_agree"` // all readings have this owner
@@ -88,6 +90,21 @@ func pairOfHops(p *nesting.Pair) PairOfHops {
 	return PairOfHops{p.Caller.String(), p.Callee.String(), p.Verdict, p.In, p.Out, p.Early, p.Around, p.Outlasting, float64(p.ByChance) / 4}
 }
 
+// mostListed is how many pairs a result lists: those with the most votes.
+const mostListed = 1000
+
+func (n *Nesting) list(f *nesting.Finding) {
+	pairs := slices.Clone(f.Pairs)
+	if more := len(pairs) - mostListed; more > 0 {
+		slices.SortStableFunc(pairs, func(a, b nesting.Pair) int { return cmp.Compare(b.Votes(), a.Votes()) })
+		pairs, n.LeftOut = pairs[:mostListed], more
+		slices.SortFunc(pairs, nesting.Pair.Compare)
+	}
+	for i := range pairs {
+		n.Pairs = append(n.Pairs, pairOfHops(&pairs[i]))
+	}
+}
+
 // readAgain takes the owner back where clocks disagree, and where another reading of
 // what is not known has another.
 func (a *Accumulator) readAgain(q Query, r *Result) {
@@ -96,17 +113,15 @@ func (a *Accumulator) readAgain(q Query, r *Result) {
 		return
 	}
 	r.Nesting = &Nesting{StepNS: f.Step, Readings: len(f.Readings), Agree: true}
-	for i := range f.Pairs {
-		r.Nesting.Pairs = append(r.Nesting.Pairs, pairOfHops(&f.Pairs[i]))
-	}
+	r.Nesting.list(f)
 	for _, h := range f.Late {
 		r.Nesting.Late = append(r.Nesting.Late, h.String())
 	}
 	if r.Owner == nil {
 		return
 	}
-	if p := clocksOf(f); p != nil {
-		r.Owner, r.Verdict = nil, "no owner: "+clocksText(p)
+	if why := reasonAgainst(f); why != "" {
+		r.Owner, r.Verdict = nil, "no owner: "+why
 		return
 	}
 	for i, other := range a.nested.others {
@@ -137,6 +152,17 @@ func clocksOf(f *nesting.Finding) (worst *nesting.Pair) {
 		}
 	}
 	return worst
+}
+
+// reasonAgainst says why no reading can name an owner, "" where one may.
+func reasonAgainst(f *nesting.Finding) string {
+	if f.Silent*20 > f.Heard {
+		return fmt.Sprintf("%d of %s more attempts at once, or more hops, than can be compared: what calls what is not known", f.Silent, note.Count(f.Silent+f.Heard, "chain has", "chains have"))
+	}
+	if p := clocksOf(f); p != nil {
+		return clocksText(p)
+	}
+	return ""
 }
 
 func clocksText(p *nesting.Pair) string {

@@ -109,3 +109,25 @@ func TestChainsWithoutAHopThatBeginsThemAreCounted(t *testing.T) {
 		t.Errorf("%v, %d chains, %v", r.Warnings, r.EndToEnd.N, r.Outcomes)
 	}
 }
+
+func TestChainsThatCannotVoteLeaveNoOwner(t *testing.T) {
+	hops := [2]spans.Hop{{Name: "front"}, {Name: "b"}}
+	lines := made(func(i, slow int) []string {
+		b := 300 + i*7%90 + slow
+		return []string{fmt.Sprintf("front 0-%d", b+20), fmt.Sprintf("b 8-%d", b+10)}
+	})
+	for silent, want := range map[uint64]string{10: "b: ", 11: "no owner: 11 of 211 chains have more attempts at once, or more hops, than can be compared"} {
+		l := newLog(t, assembly.ChainConfig{}, NewAccumulator())
+		l.add(0, lines...)
+		f := nesting.Known(0, hops)
+		f.Heard, f.Silent = 200, silent
+		l.accumulators[0].SetNesting(f)
+		err := l.store.Each(t.Context(), 1, func(_ int, c *spans.Chain) error { l.accumulators[0].AddChain(c); return nil })
+		if err != nil || l.store.Close() != nil {
+			t.Fatal(err)
+		}
+		if r := l.accumulators[0].Result(usual); !strings.HasPrefix(r.Verdict, want) {
+			t.Errorf("%d: %s", silent, r.Verdict)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package nesting
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -23,7 +24,13 @@ type Finding struct {
 	// log is very large, not all.
 	MostGroup uint16
 
-	hops []spans.Hop
+	// Silent is how many of the chains with several hops could not vote: too many of
+	// their attempts run at once, they have too many hops, or their times lie too far
+	// apart. Heard is how many did.
+	Silent, Heard uint64
+
+	hops  []spans.Hop
+	index map[spans.Hop]int32
 }
 
 // Sure is the reading in which only calls are calls.
@@ -31,14 +38,15 @@ func (f *Finding) Sure() *Reading { return f.sure }
 
 // Find decides each pair. Nothing more can be added then.
 func (v *Votes) Find() *Finding {
-	f := &Finding{Step: v.step, hops: v.hops.Hops(), MostGroup: math.MaxUint16}
+	f := &Finding{Step: v.step, hops: v.hops.Hops(), MostGroup: math.MaxUint16, Silent: v.silent, Heard: v.heard}
+	f.number()
 	found := map[pair]*Pair{}
 	for p, e := range v.evidence() {
 		one := e.find(v.step)
 		one.Caller, one.Callee = f.hops[p.caller], f.hops[p.callee]
 		f.Pairs = append(f.Pairs, one)
 	}
-	slices.SortFunc(f.Pairs, comparePairs)
+	slices.SortFunc(f.Pairs, Pair.Compare)
 	for i := range f.Pairs {
 		p := &f.Pairs[i]
 		found[v.pairOf(p)] = p
@@ -49,7 +57,8 @@ func (v *Votes) Find() *Finding {
 	return f
 }
 
-func comparePairs(a, b Pair) int {
+// Compare orders pairs by caller, then callee.
+func (a Pair) Compare(b Pair) int {
 	return cmp.Or(a.Caller.Compare(b.Caller), a.Callee.Compare(b.Callee))
 }
 
@@ -62,27 +71,29 @@ func (v *Votes) pairOf(p *Pair) pair {
 // callThrough makes calls of those that go through another hop: their caller may be
 // far from them in time.
 func (v *Votes) callThrough(list []Pair, found map[pair]*Pair) {
+	callees := map[int32][]int32{} // by their caller
+	for i := range list {
+		if way := v.pairOf(&list[i]); list[i].Verdict == Call {
+			callees[way.caller] = append(callees[way.caller], way.callee)
+		}
+	}
 	for again := true; again; {
 		again = false
 		for i := range list {
 			p := &list[i]
-			if p.Verdict == Either && nearly(p.In, p.Votes()) && v.calledThrough(p, list, found) {
+			if p.Verdict != Either || !nearly(p.In, p.Votes()) {
+				continue
+			}
+			way := v.pairOf(p)
+			if slices.ContainsFunc(callees[way.caller], func(middle int32) bool {
+				second := found[pair{middle, way.callee}]
+				return second != nil && second.Verdict == Call
+			}) {
 				p.Verdict, again = Call, true
+				callees[way.caller] = append(callees[way.caller], way.callee)
 			}
 		}
 	}
-}
-
-func (v *Votes) calledThrough(p *Pair, list []Pair, found map[pair]*Pair) bool {
-	callee, _ := v.hops.Find(p.Callee)
-	return slices.ContainsFunc(list, func(first Pair) bool {
-		if first.Verdict != Call || first.Caller != p.Caller {
-			return false
-		}
-		middle, _ := v.hops.Find(first.Callee)
-		second := found[pair{middle, callee}]
-		return second != nil && second.Verdict == Call
-	})
 }
 
 // oneWay lets no hop call one that calls it.
@@ -126,27 +137,40 @@ func (v *Votes) read(f *Finding) {
 		f.addTurned(i, newReading(f, slices.DeleteFunc(slices.Clone(all), func(p pair) bool { return p == one })))
 		f.addTurned(i, newReading(f, append(slices.Clone(calls), one)))
 	}
-	for _, hop := range v.findLate(f) {
+	f.readLate(v.findLate(f), all, calls)
+}
+
+// readLate reads late hops as no part of the request, each alone and, where they are
+// many, all together.
+func (f *Finding) readLate(late []int32, all, calls []pair) {
+	for _, hop := range late {
 		f.Late = append(f.Late, f.hops[hop])
+	}
+	for _, hop := range late[:min(len(late), mostTurned)] {
 		f.add(newReading(f, all, hop))
 		f.add(newReading(f, calls, hop))
+	}
+	if len(late) > mostTurned {
+		f.add(newReading(f, all, late...))
+		f.add(newReading(f, calls, late...))
 	}
 }
 
 // likelier lists pairs that are not known; of two hops of which neither way is, only that
 // with the more callees in their caller, as both cannot be calls.
 func (v *Votes) likelier(f *Finding, open []int) (list []pair) {
+	ways := make(map[pair]*Pair, len(open))
 	for _, i := range open {
-		p := &f.Pairs[i]
-		if !slices.ContainsFunc(open, func(k int) bool { return f.Pairs[k].isBack(p) && f.Pairs[k].likelier(p) }) {
-			list = append(list, v.pairOf(p))
+		ways[v.pairOf(&f.Pairs[i])] = &f.Pairs[i]
+	}
+	for _, i := range open {
+		way := v.pairOf(&f.Pairs[i])
+		if back := ways[pair{way.callee, way.caller}]; back == nil || !back.likelier(&f.Pairs[i]) {
+			list = append(list, way)
 		}
 	}
 	return list
 }
-
-// isBack reports whether a pair is another one the other way.
-func (p *Pair) isBack(o *Pair) bool { return p.Caller == o.Callee && p.Callee == o.Caller }
 
 func (p *Pair) likelier(o *Pair) bool {
 	return p.within > o.within || p.within == o.within && p.Caller.Compare(o.Caller) < 0
@@ -167,18 +191,17 @@ func (f *Finding) addTurned(pair int, r *Reading) {
 // findLate lists the hops nobody surely calls that begin in another such hop, or as it
 // ends, and outlast it in nine of ten chains. One that calls nobody may also begin a
 // little before one that does: its clock may be behind.
-func (v *Votes) findLate(f *Finding) (list []int32) {
+func (v *Votes) findLate(f *Finding) []int32 {
+	late := map[int32]bool{}
 	v.late.each(func(p pair, n *counts) {
-		late := n.late
-		if f.sure.calls(p.caller) && !f.sure.calls(p.callee) {
-			late += n.ahead
+		if n.both < leastVotes || 10*(n.late+n.ahead) < 9*n.both || !f.sure.top(p.caller) || !f.sure.top(p.callee) {
+			return
 		}
-		if n.both >= leastVotes && 10*late >= 9*n.both && f.sure.top(p.caller) && f.sure.top(p.callee) && !slices.Contains(list, p.callee) {
-			list = append(list, p.callee)
+		if 10*n.late >= 9*n.both || f.sure.calls(p.caller) && !f.sure.calls(p.callee) {
+			late[p.callee] = true
 		}
 	})
-	slices.SortFunc(list, func(a, b int32) int { return f.hops[a].Compare(f.hops[b]) })
-	return list
+	return slices.SortedFunc(maps.Keys(late), func(a, b int32) int { return f.hops[a].Compare(f.hops[b]) })
 }
 
 // Differs says what reads otherwise in a reading than in the first: a pair that is not
@@ -202,6 +225,14 @@ func (f *Finding) Differs(reading int, owner spans.Hop) (p *Pair, late spans.Hop
 
 func concerns(p *Pair, h spans.Hop) bool { return p.Caller == h || p.Callee == h }
 
+// number notes the numbers of the hops.
+func (f *Finding) number() {
+	f.index = make(map[spans.Hop]int32, len(f.hops))
+	for i, h := range f.hops {
+		f.index[h] = int32(i)
+	}
+}
+
 // Known is a finding of what is known without asking any chain: each pair is a hop and
 // one that it calls. step is as NewVotes has it.
 func Known(step int64, calls ...[2]spans.Hop) *Finding {
@@ -212,8 +243,9 @@ func Known(step int64, calls ...[2]spans.Hop) *Finding {
 		f.Pairs = append(f.Pairs, Pair{Caller: c[0], Callee: c[1], Verdict: Call})
 		pairs = append(pairs, pair{v.hops.Number(c[0]), v.hops.Number(c[1])})
 	}
-	slices.SortFunc(f.Pairs, comparePairs)
+	slices.SortFunc(f.Pairs, Pair.Compare)
 	f.hops = v.hops.Hops()
+	f.number()
 	f.sure = newReading(f, pairs)
 	f.Readings = []*Reading{f.sure}
 	return f

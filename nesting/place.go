@@ -24,10 +24,7 @@ func (r *Reading) same(o *Reading) bool {
 }
 
 func newReading(f *Finding, calls []pair, off ...int32) *Reading {
-	r := &Reading{step: f.Step, callers: make([][]int32, len(f.hops)), off: make([]bool, len(f.hops)), index: map[spans.Hop]int32{}}
-	for i, h := range f.hops {
-		r.index[h] = int32(i)
-	}
+	r := &Reading{step: f.Step, callers: make([][]int32, len(f.hops)), off: make([]bool, len(f.hops)), index: f.index}
 	for _, p := range calls {
 		r.callers[p.callee] = append(r.callers[p.callee], p.caller)
 	}

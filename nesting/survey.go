@@ -7,8 +7,8 @@ import "github.com/tailscope/tailscope/spans"
 type Source func(round int, visit func(worker int, c *spans.Chain) error) (more bool, err error)
 
 // Survey lets the chains of sources vote and decides, with so many workers. step is as
-// NewVotes has it. It goes on to further rounds while some pair of hops has votes, but
-// too few; only such pairs vote again.
+// NewVotes has it. In the first rounds all pairs of hops vote, in further ones those that
+// have votes, but too few. Very many votes end it: a log of so many pairs has no end.
 func Survey(workers int, step int64, sources ...Source) (*Finding, error) {
 	all := NewVotes(step)
 	for round, more := 0, true; more; round++ {
@@ -31,9 +31,23 @@ func Survey(workers int, step int64, sources ...Source) (*Finding, error) {
 		for _, v := range each {
 			all.Merge(v)
 		}
-		more = more && all.settle()
+		more = more && all.size() < mostVotes && (round+1 < commonRounds || all.settle())
 	}
 	return all.Find(), nil
+}
+
+const (
+	// commonRounds is how many rounds all pairs vote in.
+	commonRounds = 4
+	mostVotes    = 1 << 17
+)
+
+// size is how many votes there are.
+func (v *Votes) size() (n int) {
+	for _, list := range v.lists {
+		n += len(list)
+	}
+	return n
 }
 
 // settle notes which pairs have enough votes; open says that some have too few.

@@ -44,6 +44,8 @@ type Votes struct {
 	lists   [][]vote // the first is being written
 	ballots []ballot
 	late    pairTable
+	// Chains that voted, or had nothing to say, and those that could not.
+	heard, silent uint64
 	// settled are pairs that need no more votes; nil where all vote.
 	settled map[[2]spans.Hop]bool
 	skip    map[pair]bool // what is known of that, by number
@@ -70,25 +72,48 @@ func NewVotes(step int64) *Votes { return &Votes{step: step, lists: make([][]vot
 // AddChain takes the votes of a whole chain whose attempts are sorted. It keeps
 // nothing of it.
 func (v *Votes) AddChain(c *spans.Chain) {
-	if !c.Timed || len(c.Attempts) < 2 || c.TooLong() || !v.enter(c) {
+	if !c.Timed || len(c.Attempts) < 2 || c.TooLong() {
 		return
 	}
+	switch known := v.enter(c); {
+	case known && len(v.room.hops) < 2:
+	case known && len(v.room.hops) <= mostHops(len(c.Hops)) && v.askAll(c):
+		v.heard++
+	default:
+		v.silent++
+	}
+}
+
+// mostHops is how many hops a chain may have that votes: pairs of hops are counted, of
+// which there are as many as the square of their number.
+func mostHops(ofLog int) int {
+	if ofLog > 1000 {
+		return 32
+	}
+	return 512
+}
+
+// askAll lets all attempts vote, or none where too many run at once.
+func (v *Votes) askAll(c *spans.Chain) bool {
 	from := len(v.lists[0])
 	for y := range v.room.attempts {
 		if !v.ask(int32(y)) {
 			v.lists[0] = v.lists[0][:from]
-			return
+			return false
 		}
 	}
 	v.countLate()
 	if to := len(v.lists[0]); to > from {
 		v.ballots = append(v.ballots, ballot{start: c.Attempts[0].Start, id: c.ID, from: int32(from), to: int32(to)})
 	}
+	return true
 }
 
 // Merge moves the votes of o into v; o must not be used any more.
 func (v *Votes) Merge(o *Votes) {
 	hops, of := v.hops.Merge(&o.hops), int32(len(v.lists))
+	v.heard += o.heard
+	v.silent += o.silent
 	for _, list := range o.lists {
 		for i := range list {
 			list[i].caller, list[i].callee = hops[list[i].caller], hops[list[i].callee]
@@ -135,8 +160,8 @@ type tally struct {
 	enclosed     bool  // y lies in one, whether that completed or not
 }
 
-// enter copies the attempts of a chain; it is false for one that has no more than one
-// hop, or whose times lie too far apart.
+// enter copies the attempts of a chain; it is false for one whose times lie too far
+// apart.
 func (v *Votes) enter(c *spans.Chain) bool {
 	r := &v.room
 	for _, hop := range r.hops {
@@ -153,7 +178,7 @@ func (v *Votes) enter(c *spans.Chain) bool {
 		hop := v.hops.Translate(c.Hops, a.Hop)
 		r.attempts = append(r.attempts, attempt{start, end, hop, r.localOf(hop), a.Outcome == spans.Completed})
 	}
-	return len(r.hops) > 1
+	return true
 }
 
 func (r *room) localOf(hop int32) int32 {

@@ -99,12 +99,13 @@ func (s *Chains) visit(ctx context.Context, workers, from, to int, visit func(wo
 	})
 }
 
-// A sample begins with the chains of about sampleLines lines; each further round brings
-// it to samplesGrow times as many, sampleRounds at most.
+// A sample begins with the chains of about sampleLines lines; each further round doubles
+// it, up to sampleRounds.
 const (
-	sampleLines  = 1 << 15
-	samplesGrow  = 4
-	sampleRounds = 3
+	sampleLines  = 1 << 12
+	sampleRounds = 8
+	// commonRound is the round with which there are enough for what is common.
+	commonRound = 3
 )
 
 // Sample calls visit with whole chains of a part of the log, in one round after the
@@ -121,9 +122,9 @@ func (s *Chains) Sample(ctx context.Context, workers, round int, visit func(work
 }
 
 // SampledGroup is the highest spans.Chain.Group of a part of the log that is about as
-// large as the first round of a sample.
+// large as a sample of what is common.
 func (s *Chains) SampledGroup() uint16 {
-	return uint16(s.sampled(0)*(math.MaxUint16+1)/chainPartitions - 1)
+	return uint16(s.sampled(commonRound)*(math.MaxUint16+1)/chainPartitions - 1)
 }
 
 // sampled is how many partitions all rounds up to one have.
@@ -132,10 +133,7 @@ func (s *Chains) sampled(round int) int {
 	for _, c := range s.collectors {
 		lines += c.lines
 	}
-	want := int64(sampleLines)
-	for range round {
-		want *= samplesGrow
-	}
+	want := int64(sampleLines) << round
 	if lines <= want {
 		return chainPartitions
 	}
