@@ -72,8 +72,7 @@ func unmeasured() *run {
 	}}
 }
 
-// ownerContract is the shape of the section. What the issue of its making asks for
-// is here, and what came to it.
+// ownerContract is the shape of the section.
 var ownerContract = func() object {
 	byHop := list1{object{"hop": "string", "n": "int"}}
 	notes := list1{object{"code": "string", "text": "string"}}
@@ -88,8 +87,15 @@ var ownerContract = func() object {
 		"failures": object{
 			"n": "int", "by_hop": byHop, "verdict": "string", "any_cut": object{"n": "int", "by_hop": byHop, "verdict": "string"},
 		},
-		"outcomes":          list1{object{"outcome": "string", "n": "int"}},
-		"instances":         list1{object{"hop": "string", "instance": "string", "n": "int", "share": "number", "body_share": "number"}},
+		"outcomes":  list1{object{"outcome": "string", "n": "int"}},
+		"instances": list1{object{"hop": "string", "instance": "string", "n": "int", "share": "number", "body_share": "number"}},
+		"nesting": optional{object{
+			"step_ns": "int", "readings": "int", "readings_agree": "bool", "late": list1{"string"},
+			"pairs": list1{object{
+				"caller": "string", "callee": "string", "verdict": "string", "in": "int", "out": "int", "early": "int",
+				"around": "int", "outlasting": "int", "outlasting_by_chance": "int",
+			}},
+		}},
 		"instances_verdict": "string?", "observations": notes, "warnings": notes,
 	}
 }()
