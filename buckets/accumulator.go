@@ -28,7 +28,7 @@ func NewAccumulator(c Config) *Accumulator {
 		c.store = quantile.NewStore(c.Memory, c.TempDir)
 		stores = append(stores, c.store)
 	}
-	c.clusters = newHopClusters()
+	c.clusters = newHopClusters(c.Naming)
 	return &Accumulator{config: c, unweighted: newHopSet(c), byWeight: map[float64]*hopSet{}, stores: stores}
 }
 
@@ -58,6 +58,15 @@ func (a *Accumulator) Close() error {
 func (a *Accumulator) AddBatch(b *spans.Batch) error {
 	a.unweighted.Add(b)
 	return a.Err()
+}
+
+// Fold merges the hops whose names become the same as the run's Naming folds ids. It
+// comes once that does, and before AddTrace and AddChain.
+func (a *Accumulator) Fold() {
+	old := *a
+	a.config.clusters = newHopClusters(a.config.Naming)
+	a.unweighted, a.byWeight, a.stores = newHopSet(a.config), map[float64]*hopSet{}, nil
+	a.Merge(&old)
 }
 
 // AddTrace counts the spans of a whole trace that stands for weight traces, 0
@@ -173,6 +182,3 @@ func (a *Accumulator) unions(of func(*hop) quantile.Union) map[spans.Hop]quantil
 	}
 	return all
 }
-
-// Hops returns how many hops of logs there are.
-func (a *Accumulator) Hops() int { return len(a.unweighted.hops) }

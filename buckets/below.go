@@ -117,7 +117,11 @@ func (s *hopSet) holdsFailures() bool {
 // release adds the failures that were kept as what they turn out to be.
 func (h *hop) release(turnOut func(*heldFailure) attempt) {
 	for i := range h.held {
-		h.add(turnOut(&h.held[i]))
+		a := turnOut(&h.held[i])
+		if a.stratum != nil { // it may be that of a hop that was merged into this one
+			a.stratum = h.strata.of(a.stratum.name)
+		}
+		h.add(a)
 	}
 	h.held = nil
 }
@@ -135,9 +139,6 @@ func (s *hopSet) cutsOf(c chain) []heldCut {
 // decide returns the attempt as it counts.
 func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 	a := f.attempt
-	if a.stratum != nil {
-		a.stratum = h.strata.of(a.stratum.name)
-	}
 	if held, byTimes := f.holdsAny(h, cuts); held {
 		a.outcome, a.cutBy, a.failure = spans.Truncated, spans.Below, spans.NotFailed
 		if !byTimes {

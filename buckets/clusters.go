@@ -15,8 +15,14 @@ import (
 
 // hopClusters are the clusters of all hops of one worker, whatever the weights.
 type hopClusters struct {
+	naming *spans.Naming
 	window *depend.Window
 	hops   map[spans.Hop]*clusters
+	// ids: some name has ids that may yet be folded. Fewer hops need no blocks as wide, so
+	// where blocks become wider before that is known, folded counts those of the hops that
+	// the names would become.
+	ids    bool
+	folded *hopClusters
 }
 
 // clusters are those of one hop's first attempts.
@@ -26,17 +32,49 @@ type clusters struct {
 	open   []depend.LogBucket // of the trace being added
 }
 
-func newHopClusters() *hopClusters {
-	return &hopClusters{window: depend.NewWindow(), hops: map[spans.Hop]*clusters{}}
+func newHopClusters(n *spans.Naming) *hopClusters {
+	l := &hopClusters{naming: n, window: depend.NewWindow(), hops: map[spans.Hop]*clusters{}}
+	l.window.BeforeWider(l.fork)
+	return l
 }
 
+// of returns the clusters of a hop, by the name that it has at this moment.
 func (l *hopClusters) of(id spans.Hop) *clusters {
+	id = l.naming.Hop(id)
 	b := l.hops[id]
 	if b == nil {
 		b = &clusters{blocks: l.window.New()}
 		l.hops[id] = b
+		l.follow(id, b)
 	}
 	return b
+}
+
+// follow makes folded count what a new hop counts.
+func (l *hopClusters) follow(id spans.Hop, b *clusters) {
+	if !l.naming.MayFold() {
+		return
+	}
+	to := l.naming.Fold(id)
+	l.ids = l.ids || to != id
+	switch {
+	case l.folded != nil:
+		b.blocks.CopyTo(l.folded.of(to).blocks)
+	case l.window.Wider():
+		l.fork()
+	}
+}
+
+// fork begins to count by the names that would be folded, unless all stay the same.
+func (l *hopClusters) fork() {
+	if !l.ids || !l.naming.MayFold() {
+		return
+	}
+	l.folded = &hopClusters{window: l.window.Fork(), hops: map[spans.Hop]*clusters{}}
+	for id, b := range l.hops {
+		b.blocks.CopyTo(l.folded.of(l.naming.Fold(id)).blocks)
+	}
+	l.folded.window.Check()
 }
 
 // merge moves the clusters of o into l.
@@ -44,11 +82,16 @@ func (l *hopClusters) merge(o *hopClusters) {
 	if l == o {
 		return
 	}
-	l.window.Join(o.window)
+	times := o
+	if l.naming.Folds() && o.folded != nil {
+		times = o.folded
+	}
+	l.window.Join(times.window)
+	for id, from := range times.hops {
+		l.of(id).blocks.Merge(from.blocks)
+	}
 	for id, from := range o.hops {
-		into := l.of(id)
-		into.traces.Merge(&from.traces)
-		into.blocks.Merge(from.blocks)
+		l.of(id).traces.Merge(&from.traces)
 		from.traces = depend.Clusters{}
 	}
 }

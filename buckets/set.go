@@ -12,6 +12,8 @@ import (
 type Config struct {
 	// Timeouts are the configured ones, in nanoseconds by hop name.
 	Timeouts map[string]int64
+	// Naming is that of the run; nil: hops are called as they come.
+	Naming *spans.Naming
 	// FailedAtWall tells that a failure without a kind at its configured timeout
 	// was cut by it.
 	FailedAtWall bool
@@ -67,7 +69,7 @@ func newHopSet(c Config) *hopSet {
 		c.MaxHeld = DefaultMaxHeld
 	}
 	if c.clusters == nil {
-		c.clusters = newHopClusters()
+		c.clusters = newHopClusters(c.Naming)
 	}
 	return &hopSet{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
 }
@@ -160,8 +162,12 @@ func (s *hopSet) hopAt(hops []*hop, list []spans.Hop, index int32) *hop {
 
 func (s *hopSet) hop(id spans.Hop) *hop {
 	h := s.hops[id]
+	if h == nil && s.config.Naming.Folds() {
+		id = s.config.Naming.Fold(id)
+		h = s.hops[id]
+	}
 	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Timeouts[id.Name], failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
+		h = &hop{Hop: id, timeout: s.config.Naming.Timeout(s.config.Timeouts, id.Name), failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
 		h.first.store, h.retries.store, h.strata.store = s.config.store, s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks
@@ -175,6 +181,11 @@ func (s *hopSet) Merge(o *hopSet) {
 	s.config.clusters.merge(o.config.clusters)
 	for id, h := range o.hops {
 		s.hop(id).merge(h)
+	}
+	if s.config.Naming.Folds() {
+		for i := range o.cuts {
+			o.cuts[i].hop = s.hop(o.cuts[i].hop.Hop)
+		}
 	}
 	s.cuts = append(s.cuts, o.cuts...)
 	if s.eligible += o.eligible; s.tooMany() {

@@ -27,13 +27,16 @@ type Decoder struct {
 // of spans have Links too. With keepRejects a Tally lists all rejects, else the
 // first of each reason.
 func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejects bool) *Decoder {
-	return &Decoder{
+	d := &Decoder{
 		fields:      c.Fields,
 		attempts:    spans.NewBuilder(mem, columns),
 		spans:       spans.NewBuilder(mem, columns|spans.Links),
 		decoders:    map[*format.Format]format.Decoder{},
 		keepRejects: keepRejects,
 	}
+	d.attempts.Use(c.Naming)
+	d.spans.Use(c.Naming)
+	return d
 }
 
 // Release frees what the decoder holds; rows that wait are lost.

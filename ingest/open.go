@@ -13,6 +13,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/ingest/trace"
 	"github.com/tailscope/tailscope/internal/disk"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // Config is how a run reads its inputs.
@@ -21,6 +22,7 @@ type Config struct {
 	Format  string           // name of a format, "" to detect it
 	MaxLine int              // longest line in bytes, 0 for DefaultMaxLine
 	TempDir string           // for what is too large to hold, "" for the system's
+	Naming  *spans.Naming    // of the hops; nil: they are called as they come
 	sizes   format.Sizes
 }
 

@@ -17,7 +17,8 @@ type Config struct {
 	// failure without a kind at one of them was cut by it.
 	Timeouts     map[string]int64
 	FailedAtWall bool
-	Limit        int // most calls to list that were executed twice
+	Naming       *spans.Naming // of the run; nil: hops are called as they come
+	Limit        int           // most calls to list that were executed twice
 }
 
 // Accumulator collects what attempts show. Not safe for concurrent use: each worker has
@@ -51,7 +52,16 @@ type counts struct {
 
 // NewAccumulator returns an empty accumulator.
 func NewAccumulator(c Config) *Accumulator {
-	return &Accumulator{config: c, table: table{timeouts: c.Timeouts}, edges: map[[2]int32]struct{}{}}
+	return &Accumulator{config: c, table: table{config: &c}, edges: map[[2]int32]struct{}{}}
+}
+
+// Fold merges the hops whose names become the same as the run's Naming folds ids. It
+// comes once that does, and before AddChain and AddTrace.
+func (a *Accumulator) Fold() {
+	fresh := NewAccumulator(a.config)
+	fresh.table.index.Use(a.config.Naming)
+	fresh.Merge(a)
+	*a = *fresh
 }
 
 // AddBatch counts the attempts of a batch of a hop log with the columns Traces and

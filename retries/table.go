@@ -7,9 +7,9 @@ import (
 
 // table numbers hops and holds what is known of each.
 type table struct {
-	index    spans.HopIndex
-	hops     []*hop
-	timeouts map[string]int64 // configured, ns
+	index  spans.HopIndex
+	hops   []*hop
+	config *Config
 }
 
 // hop is what one hop's attempts add up to. Samples come into being with their
@@ -77,7 +77,7 @@ func (t *table) at(hops []spans.Hop, i int32) int32 {
 // describe makes room for what becomes known of new hops.
 func (t *table) describe() {
 	for _, h := range t.index.Hops()[len(t.hops):] {
-		t.hops = append(t.hops, &hop{Hop: h, timeout: t.timeouts[h.Name]})
+		t.hops = append(t.hops, &hop{Hop: h, timeout: t.config.Naming.Timeout(t.config.Timeouts, h.Name)})
 	}
 }
 

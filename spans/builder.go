@@ -55,6 +55,7 @@ type Builder struct {
 	schema  *arrow.Schema
 	filled  []column // in the order of the schema
 	hops    *hopTable
+	naming  *Naming
 	strata  *dictionary
 	hosts   *dictionary
 	// instances has the name "", none, at 0.
@@ -105,6 +106,9 @@ func (b *Builder) inOrder() [len(fields)]column {
 	}
 }
 
+// Use sets what hops are called; without it, as they come.
+func (b *Builder) Use(n *Naming) { b.naming = n }
+
 // Columns returns the optional columns that the builder fills.
 func (b *Builder) Columns() Columns { return b.columns }
 
@@ -119,7 +123,24 @@ func (b *Builder) SpanHop(key []byte, describe func() Hop) int32 {
 	if i, ok := b.hops.keys.find(key); ok {
 		return i
 	}
-	return b.hops.add(key, describe())
+	return b.newHop(key, describe)
+}
+
+// newHop returns the index of a hop with a key that is new, or was not kept.
+func (b *Builder) newHop(key []byte, describe func() Hop) int32 {
+	if !b.naming.Folds() {
+		h := describe()
+		b.naming.meet(h)
+		return b.hops.add(key, h)
+	}
+	if i, ok := b.hops.aliases[string(key)]; ok {
+		return i
+	}
+	i, fresh := b.hops.addFolded(key, describe(), b.naming)
+	if fresh {
+		b.naming.meet(b.hops.list[i])
+	}
+	return i
 }
 
 // Host returns the index of a host, process or instance.

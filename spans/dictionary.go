@@ -117,7 +117,14 @@ type hopTable struct {
 	list []Hop
 	// shown are the names of the hops, of which several may have the same.
 	shown names
+	// Once ids are folded: the hops by their names, and some other keys that they have.
+	folded  map[Hop]int32
+	aliases map[string]int32
+	example Folded
 }
+
+// mostAliases bounds the keys that are looked up without folding them first.
+const mostAliases = 1 << 14
 
 func newHopTable(mem memory.Allocator) *hopTable {
 	return &hopTable{keys: newDictionary(mem), shown: names{mem: mem}}
@@ -127,4 +134,25 @@ func (t *hopTable) add(key []byte, h Hop) int32 {
 	t.list = append(t.list, h)
 	t.shown.list = append(t.shown.list, h.Name)
 	return t.keys.add(key)
+}
+
+// addFolded returns the index of the hop that h becomes as the ids in names are folded,
+// and whether it is new.
+func (t *hopTable) addFolded(key []byte, h Hop, n *Naming) (at int32, fresh bool) {
+	to := n.Fold(h)
+	if f := folded(h, to); f.before(t.example) {
+		t.example = f
+		n.note(f)
+	}
+	if t.folded == nil {
+		t.folded, t.aliases = map[Hop]int32{}, map[string]int32{}
+	}
+	at, known := t.folded[to]
+	if !known {
+		at = t.add(key, to)
+		t.folded[to] = at
+	} else if len(t.aliases) < mostAliases {
+		t.aliases[string(key)] = at
+	}
+	return at, !known
 }

@@ -10,6 +10,7 @@ type HopIndex struct {
 	list     []Hop
 	index    map[Hop]int32
 	reserved int
+	naming   *Naming // nil where hops are called as they come
 
 	source     *Hop    // first of the list that is being translated
 	translated []int32 // one more than the number, 0 for not known yet
@@ -23,9 +24,16 @@ func (x *HopIndex) Reserve(h Hop) int32 {
 	return int32(x.reserved) - 1
 }
 
+// Use sets what new hops are called.
+func (x *HopIndex) Use(n *Naming) { x.naming = n }
+
 // Number returns the number of a hop, the next one for a new hop.
 func (x *HopIndex) Number(h Hop) int32 {
 	i, known := x.index[h]
+	if !known && x.naming.Folds() {
+		h = x.naming.Fold(h)
+		i, known = x.index[h]
+	}
 	if !known {
 		if x.index == nil {
 			x.index = map[Hop]int32{}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/buckets"
@@ -45,6 +43,7 @@ func (s *hopSettings) collect(p *plan) any {
 
 func configOf(p *plan) *buckets.Config {
 	c := buckets.NewConfig(p.timeouts)
+	c.Naming = p.naming
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
 	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
@@ -57,20 +56,6 @@ type hopCollector struct {
 	plan     *plan
 	sampling sampling.Accumulator
 	clusters bool // calls of one chain may count as dependent
-}
-
-// mostHops is how many hops a log may have. Each costs some kilobytes, and a
-// field with a name for every request would fill the memory.
-const mostHops = 500_000
-
-func (c *hopCollector) AddBatch(b *spans.Batch) error {
-	if err := c.Accumulator.AddBatch(b); err != nil {
-		return err
-	}
-	if c.Hops() > mostHops {
-		return fmt.Errorf("more than %d hops: the field taken for the hop holds another name in nearly every record; name the right one with --field hop=KEY", mostHops)
-	}
-	return nil
 }
 
 func (c *hopCollector) AddChain(chain *spans.Chain) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
 	"golang.org/x/term"
 )
 
@@ -35,6 +38,7 @@ type options struct {
 	maxLine      string
 
 	hopName       string
+	foldIDs       string
 	inferNesting  bool
 	matchMessages bool
 	truncatedIf   []string
@@ -77,6 +81,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 
 	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times are read as traces: callers are found by whose attempts end together")
 	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
+	f.StringVar(&o.foldIDs, "fold-ids", "auto", fmt.Sprintf("make one hop of names that differ only in ids, /user/123 being /user/{id}: auto (with more than %d hops), always or never", spans.MostHops))
 	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as truncated")
 	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of a truncated attempt: `KEY=VALUE`; repeatable")
 	f.StringArrayVar(&o.notRules, "not-rule", nil, "a rule that does not count, by its `NAME` ('tailscope rules' lists them); repeatable")
@@ -123,6 +128,7 @@ type plan struct {
 	sources      []ingest.Source
 	ingest       ingest.Config
 	timeouts     map[string]int64
+	naming       *spans.Naming
 	strata       bool
 	quantiles    []quantile.P
 	confidence   quantile.P
@@ -163,7 +169,7 @@ func (o *options) plan(args []string) (*plan, error) {
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planCases, o.planAnalyses, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planCases, o.planAnalyses, o.planNaming, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
@@ -178,6 +184,24 @@ func (o *options) planAnalyses(p *plan) error {
 		}
 	}
 	return nil
+}
+
+// planNaming sets what hops are called. Those that a flag names stay as they are.
+func (o *options) planNaming(p *plan) error {
+	modes := map[string]spans.FoldIDs{"auto": spans.FoldAuto, "always": spans.FoldAlways, "never": spans.FoldNever}
+	p.naming = spans.NewNaming(modes[o.foldIDs], spans.MostHops, o.keptNames(p)...)
+	p.ingest.Naming = p.naming
+	return oneOf("--fold-ids", o.foldIDs, "auto", "always", "never")
+}
+
+func (o *options) keptNames(p *plan) []string {
+	kept := slices.Collect(maps.Keys(p.timeouts))
+	for _, a := range p.analyses {
+		if its, ok := a.settings.(interface{ namedHops() []string }); ok {
+			kept = append(kept, its.namedHops()...)
+		}
+	}
+	return kept
 }
 
 func (o *options) planCases(p *plan) error {

@@ -46,11 +46,13 @@ func (s *retrySettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 	}
 }
 
+func (s *retrySettings) namedHops() []string { return s.writeHops }
+
 func (*retrySettings) check(*plan, bool) error { return nil }
 
 func (s *retrySettings) collect(p *plan) any {
 	return retries.NewAccumulator(retries.Config{
-		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
+		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, Naming: p.naming, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
 	})
 }
 

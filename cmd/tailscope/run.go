@@ -113,7 +113,7 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 		chunks: make(chan *ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
-	l.traces = assembly.NewTraces(assembly.TraceConfig{Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
+	l.traces = assembly.NewTraces(assembly.TraceConfig{Naming: p.naming, Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
 	l.chains = assembly.NewChains(p.chainConfig())
 	defer l.stop(cancel)
 	for i := range p.jobs {
@@ -136,12 +136,12 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.
 func (p *plan) chainConfig() assembly.ChainConfig {
-	c := assembly.ChainConfig{Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	c := assembly.ChainConfig{Naming: p.naming, Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
 	if c.Keep == assembly.KeepAll {
 		c.Memory = p.memory / 2
 	}
 	if p.runs("retries") {
-		c.CutFrom = func(h spans.Hop) int64 { return buckets.WallFrom(p.timeouts[h.Name]) }
+		c.CutFrom = func(h spans.Hop) int64 { return buckets.WallFrom(p.naming.Timeout(p.timeouts, h.Name)) }
 	}
 	return c
 }
@@ -327,6 +327,12 @@ func (l *pipeline) surveyTraces(visit func(int, *spans.Trace) error) error {
 // visit looks at every trace and at every chain of hop logs, once all of them is
 // there.
 func (l *pipeline) visit() error {
+	l.plan.naming.End()
+	for _, w := range l.workers {
+		if err := w.followNaming(); err != nil {
+			return err
+		}
+	}
 	if l.plan.keep() != assembly.KeepNone {
 		runtime.GC() // what reading left behind would make the heap as much larger
 	}

@@ -34,6 +34,9 @@ func (p *plan) sayInput(in ingest.Summary, f *merged) {
 	for _, err := range f.damages {
 		p.say("%v", err)
 	}
+	for _, w := range p.foldedIDs() {
+		p.say("warning: %s", w.Text)
+	}
 	if in.Accepted == 0 { // no report follows that would hold them
 		for _, w := range in.Warnings {
 			p.say("warning: %s", w.Text)
@@ -79,10 +82,11 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 	}
 	names := f.hops().Names()
 	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
-		if !names[hop] {
+		if !p.namesAny(names, hop) {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
 		}
 	}
+	list = append(list, p.foldedIDs()...)
 	if n := f.traces.Cycles; n > 0 {
 		list = append(list, note.Warning{Code: "parent_cycles", Text: note.Count(n, "span names itself or one below it as its parent: it counts as a root", "spans name themselves or one below them as their parent: they count as roots")})
 	}
@@ -99,6 +103,30 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 		list = append(list, note.Warning{Code: "invalid_utf8", Text: note.Count(bad, "hop name is not UTF-8; its", "hop names are not UTF-8; their") + " bad bytes are shown as U+FFFD, so two names may look alike"})
 	}
 	return list
+}
+
+// namesAny reports whether a hop is called so, or its name becomes it with the ids
+// folded.
+func (p *plan) namesAny(names map[string]bool, hop string) bool {
+	for name := range names {
+		if one := map[string]int64{hop: 1}; p.naming.Timeout(one, name) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// foldedIDs says that names which differ in ids are one hop.
+func (p *plan) foldedIDs() []note.Warning {
+	hops, example := p.naming.Met()
+	if example.From == "" {
+		return nil
+	}
+	why := "as --fold-ids always has it"
+	if p.naming.Mode() == spans.FoldAuto {
+		why = fmt.Sprintf("as there are more than %d hops", spans.MostHops)
+	}
+	return []note.Warning{{Code: "ids_folded", Text: fmt.Sprintf("the ids in the names of hops were folded, %s: %s left; %q counts as %q", why, note.Count(hops, "hop is", "hops are"), example.From, example.To)}}
 }
 
 // leavesChains reports whether limits are shown that do not know of the chains which

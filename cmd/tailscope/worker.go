@@ -15,12 +15,14 @@ type worker struct {
 	collected []any      // by the run's analyses
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
+	folded           bool // the ids in the names of hops
 
 	// What those who collect have asked for by their methods.
 	batches []interface{ AddBatch(*spans.Batch) error }
 	chains  []interface{ AddChain(*spans.Chain) }
 	traces  []interface{ AddTrace(*spans.Trace) }
 	nesters []interface{ SetNesting(*nesting.Finding) }
+	names   []interface{ Fold() }
 	files   []interface {
 		Err() error
 		Close() error
@@ -41,6 +43,7 @@ func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.Chain
 		w.chains = appendIf(w.chains, c)
 		w.traces = appendIf(w.traces, c)
 		w.nesters = appendIf(w.nesters, c)
+		w.names = appendIf(w.names, c)
 		w.files = appendIf(w.files, c)
 	}
 	return w
@@ -59,6 +62,9 @@ func (w *worker) hops() *hopCollector { return w.collected[0].(*hopCollector) }
 // addBatch looks at lines of a hop log, and keeps what chains need of them. Spans
 // wait for their traces.
 func (w *worker) addBatch(b *spans.Batch) error {
+	if err := w.followNaming(); err != nil {
+		return err
+	}
 	if b.Linked() {
 		return w.waiting.Add(b)
 	}
@@ -80,6 +86,18 @@ func (w *worker) setNesting(f *nesting.Finding) {
 
 // longChain is from how many attempts on a chain is left off with the run.
 const longChain = 1 << 15
+
+// followNaming makes those who collect merge their hops once the ids in names are
+// folded. An error says that there are too many hops.
+func (w *worker) followNaming() error {
+	if w.plan.naming.Folds() && !w.folded {
+		w.folded = true
+		for _, c := range w.names {
+			c.Fold()
+		}
+	}
+	return w.plan.naming.Err()
+}
 
 // addChain looks at a whole chain of a hop log.
 func (w *worker) addChain(chain *spans.Chain) {

@@ -12,6 +12,7 @@ type Blocks struct {
 	window  *Window
 	cells   []blockCell // by key, each once
 	pending []int64     // keys not in cells yet
+	copied  *Blocks     // that count the same; nil for none
 
 	// The block of the last attempt.
 	from, to int64 // ns
@@ -41,6 +42,13 @@ func (b *Blocks) Empty() bool { return len(b.cells)+len(b.pending) == 0 }
 
 // Add counts an attempt that began at start, in ns since 1970.
 func (b *Blocks) Add(start int64, s LogBucket) {
+	if b.copied != nil {
+		b.copied.Add(start, s)
+	}
+	b.add(start, s)
+}
+
+func (b *Blocks) add(start int64, s LogBucket) {
 	if len(b.pending) == cap(b.pending) {
 		b.makeRoom() // which may make blocks wider
 	}
@@ -53,9 +61,12 @@ func (b *Blocks) Add(start int64, s LogBucket) {
 // AddAt counts attempts that began in the minute of a time, and completed after so
 // many ns each.
 func (b *Blocks) AddAt(start int64, durations []int64) {
+	if b.copied != nil {
+		b.copied.AddAt(start, durations)
+	}
 	for _, ns := range durations {
 		if len(b.pending) == cap(b.pending) || start < b.from || start >= b.to {
-			b.Add(start, LogBucketOf(ns))
+			b.add(start, LogBucketOf(ns))
 		} else {
 			b.pending = append(b.pending, b.base|int64(LogBucketOf(ns)))
 		}
@@ -81,12 +92,15 @@ func SameMinute(starts []int64) bool {
 // math.MinInt64 is not known, and its attempt is left out.
 func (b *Blocks) AddAll(starts, durations []int64) {
 	durations = durations[:len(starts)]
+	if len(starts) > 0 && b.copied != nil {
+		b.copied.AddAll(starts, durations)
+	}
 	for i, start := range starts {
 		// What is not known lies in no block.
 		if start >= b.from && start < b.to && len(b.pending) < cap(b.pending) {
 			b.pending = append(b.pending, b.base|int64(LogBucketOf(durations[i])))
 		} else if start != math.MinInt64 {
-			b.Add(start, LogBucketOf(durations[i]))
+			b.add(start, LogBucketOf(durations[i]))
 		}
 	}
 }
@@ -132,6 +146,17 @@ func (b *Blocks) makeRoom() {
 	b.pending = grown
 }
 
+// CopyTo enters into o, which others may be copied to, what b counts and whatever it
+// comes to count. The window of o is a Fork of b's that did not count anything but
+// copies.
+func (b *Blocks) CopyTo(o *Blocks) {
+	o.enter(b.cells)
+	if len(b.pending) > 0 {
+		o.enter(o.window.tallied(slices.Clone(b.pending), b.low, b.high))
+	}
+	b.copied = o
+}
+
 func (b *Blocks) search(key int64) int {
 	at, _ := slices.BinarySearchFunc(b.cells, key, func(c blockCell, key int64) int { return int(c.key - key) })
 	return at
@@ -149,7 +174,7 @@ func (b *Blocks) flush() {
 	more := b.window.tallied(b.pending, b.low, b.high)
 	b.pending, b.low, b.high = b.pending[:0], b.base, b.base
 	b.enter(more)
-	b.window.check()
+	b.window.Check()
 }
 
 // enter adds cells, which are sorted and each once.

@@ -28,6 +28,8 @@ type Window struct {
 	cells  int
 	gaveUp bool
 	blocks []*Blocks
+	// beforeWider is called once, before blocks become wider for the first time.
+	beforeWider func()
 
 	counts [CutBucket + 1]uint64
 	room   []blockCell
@@ -35,6 +37,18 @@ type Window struct {
 
 // NewWindow returns a window without blocks.
 func NewWindow() *Window { return &Window{limit: maxCells} }
+
+// BeforeWider calls f once, before the blocks become wider than a minute.
+func (w *Window) BeforeWider(f func()) { w.beforeWider = f }
+
+// Wider reports whether the blocks became wider than a minute.
+func (w *Window) Wider() bool { return w.shift > 0 }
+
+// Fork returns a window without blocks that are as wide as those of w, for a copy of
+// what w counts under other hops. Once all is copied, Check makes it as wide as need be.
+func (w *Window) Fork() *Window {
+	return &Window{limit: w.limit, shift: w.shift, gaveUp: w.gaveUp}
+}
 
 // New returns empty blocks of the window.
 func (w *Window) New() *Blocks {
@@ -80,7 +94,7 @@ func (b *Blocks) Merge(o *Blocks) {
 	b.enter(o.cells)
 	o.window.cells -= len(o.cells)
 	o.cells = nil
-	b.window.check()
+	b.window.Check()
 }
 
 // follow widens a window that is being moved, where the other had to be.
@@ -90,8 +104,11 @@ func (w *Window) follow(o *Window) {
 	}
 }
 
-// check widens blocks until there are few enough cells.
-func (w *Window) check() {
+// Check widens blocks until there are few enough cells.
+func (w *Window) Check() {
+	if w.cells > w.limit && w.shift == 0 && w.beforeWider != nil {
+		w.beforeWider()
+	}
 	for w.cells > w.limit && w.shift < widest {
 		w.widen()
 	}

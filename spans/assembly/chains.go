@@ -31,6 +31,8 @@ type ChainConfig struct {
 	// nothing must be so that its configured timeout may have cut it, 0 for a hop
 	// without a timeout. It may be nil. Workers call it at the same time.
 	CutFrom func(spans.Hop) int64
+	// Naming says what hops are called in the end; nil: as they come.
+	Naming *spans.Naming
 	// Memory is in bytes, for all workers together, for attempts that wait for their
 	// chain to be whole; 0 sets no limit. What it does not hold goes to files in
 	// TempDir, "" being the system's folder. Besides, each worker of Each holds a
@@ -167,7 +169,7 @@ func (s *Chains) merge() *collected {
 	for _, c := range s.collectors {
 		each = append(each, c.tables)
 	}
-	merged, renamings := mergeTables(each)
+	merged, renamings := mergeTables(each, s.config.Naming)
 	all.names, all.marked = merged, make([]bool, len(merged.hops.list))
 	for i, c := range s.collectors {
 		all.sites = append(all.sites, c.renamed(&renamings[i]))

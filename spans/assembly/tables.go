@@ -94,12 +94,14 @@ func at(list []int32, i int32) int32 {
 }
 
 // mergeTables joins the workers' tables into one in sorted order, so that it
-// does not depend on who saw what first, and returns a renaming for each.
-func mergeTables(all []*tables) (merged tables, renamings []renaming) {
-	hops := merged.hops.merge(all, func(t *tables) *table[spans.Hop] { return &t.hops }, spans.Hop.Compare)
-	hosts := merged.hosts.merge(all, func(t *tables) *table[string] { return &t.hosts }, cmp.Compare)
-	strata := merged.strata.merge(all, func(t *tables) *table[string] { return &t.strata }, cmp.Compare)
-	instances := merged.instances.merge(all, func(t *tables) *table[string] { return &t.instances }, cmp.Compare)
+// does not depend on who saw what first, and returns a renaming for each. Hops have the
+// names that n gives them.
+func mergeTables(all []*tables, n *spans.Naming) (merged tables, renamings []renaming) {
+	same := func(name string) string { return name }
+	hops := merged.hops.merge(all, func(t *tables) *table[spans.Hop] { return &t.hops }, n.Hop, spans.Hop.Compare)
+	hosts := merged.hosts.merge(all, func(t *tables) *table[string] { return &t.hosts }, same, cmp.Compare)
+	strata := merged.strata.merge(all, func(t *tables) *table[string] { return &t.strata }, same, cmp.Compare)
+	instances := merged.instances.merge(all, func(t *tables) *table[string] { return &t.instances }, same, cmp.Compare)
 	for i := range all {
 		renamings = append(renamings, renaming{hops[i], hosts[i], strata[i], instances[i]})
 	}
@@ -107,11 +109,13 @@ func mergeTables(all []*tables) (merged tables, renamings []renaming) {
 }
 
 // merge fills the table with the values of others, and returns for each of them where
-// its values stand.
-func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], compare func(a, b K) int) (places [][]int32) {
+// its values stand. Each value counts as what it becomes.
+func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], becomes func(K) K, compare func(a, b K) int) (places [][]int32) {
 	var values []K
 	for _, each := range all {
-		values = append(values, of(each).list...)
+		for _, k := range of(each).list {
+			values = append(values, becomes(k))
+		}
 	}
 	slices.SortFunc(values, compare)
 	for _, k := range values {
@@ -120,7 +124,7 @@ func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], compare func
 	for _, each := range all {
 		list := make([]int32, len(of(each).list))
 		for i, k := range of(each).list {
-			list[i] = t.index[k]
+			list[i] = t.index[becomes(k)]
 		}
 		places = append(places, list)
 	}

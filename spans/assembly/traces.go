@@ -17,6 +17,8 @@ type TraceConfig struct {
 	// 1 MiB for what is on its way, and the names of hops and hosts once; a trace
 	// must fit whole, with about 250 bytes a span.
 	Memory int64
+	// Naming says what hops are called in the end; nil: as they come.
+	Naming *spans.Naming
 	// TempDir is where spill files are made; "" is the system's folder.
 	TempDir string
 	// Workers is how many TraceCollectors there are, at least 1.

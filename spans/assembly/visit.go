@@ -63,7 +63,7 @@ func (a *Traces) seal() (merged tables, renamings []renaming) {
 		c.tables.renamings, c.rows = nil, grouping{}
 		all[i] = c.tables
 	}
-	return mergeTables(all)
+	return mergeTables(all, a.config.Naming)
 }
 
 // visitor goes through partitions one after the other.
