@@ -3,6 +3,7 @@ package buckets
 import (
 	"math"
 
+	"github.com/tailscope/tailscope/internal/numbering"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
@@ -17,7 +18,8 @@ import (
 type hopClusters struct {
 	naming *spans.Naming
 	window *depend.Window
-	hops   map[spans.Hop]*clusters
+	hops   numbering.List[spans.Hop]
+	list   []*clusters // by the number of their hop
 	// ids: some name has ids that may yet be folded. Fewer hops need no blocks as wide, so
 	// where blocks become wider before that is known, folded counts those of the hops that
 	// the names would become.
@@ -33,7 +35,7 @@ type clusters struct {
 }
 
 func newHopClusters(n *spans.Naming) *hopClusters {
-	l := &hopClusters{naming: n, window: depend.NewWindow(), hops: map[spans.Hop]*clusters{}}
+	l := &hopClusters{naming: n, window: depend.NewWindow()}
 	l.window.BeforeWider(l.fork)
 	return l
 }
@@ -41,12 +43,13 @@ func newHopClusters(n *spans.Naming) *hopClusters {
 // of returns the clusters of a hop, by the name that it has at this moment.
 func (l *hopClusters) of(id spans.Hop) *clusters {
 	id = l.naming.Hop(id)
-	b := l.hops[id]
-	if b == nil {
-		b = &clusters{blocks: l.window.New()}
-		l.hops[id] = b
-		l.follow(id, b)
+	if i, known := l.hops.Find(id); known {
+		return l.list[i]
 	}
+	b := &clusters{blocks: l.window.New()}
+	l.hops.Add(id)
+	l.list = append(l.list, b)
+	l.follow(id, b)
 	return b
 }
 
@@ -70,9 +73,9 @@ func (l *hopClusters) fork() {
 	if !l.ids || !l.naming.MayFold() {
 		return
 	}
-	l.folded = &hopClusters{window: l.window.Fork(), hops: map[spans.Hop]*clusters{}}
-	for id, b := range l.hops {
-		b.blocks.CopyTo(l.folded.of(l.naming.Fold(id)).blocks)
+	l.folded = &hopClusters{window: l.window.Fork()}
+	for i, id := range l.hops.Values() {
+		l.list[i].blocks.CopyTo(l.folded.of(l.naming.Fold(id)).blocks)
 	}
 	l.folded.window.Check()
 }
@@ -87,10 +90,11 @@ func (l *hopClusters) merge(o *hopClusters) {
 		times = o.folded
 	}
 	l.window.Join(times.window)
-	for id, from := range times.hops {
-		l.of(id).blocks.Merge(from.blocks)
+	for i, id := range times.hops.Values() {
+		l.of(id).blocks.Merge(times.list[i].blocks)
 	}
-	for id, from := range o.hops {
+	for i, id := range o.hops.Values() {
+		from := o.list[i]
 		l.of(id).traces.Merge(&from.traces)
 		from.traces = depend.Clusters{}
 	}

@@ -3,6 +3,7 @@ package buckets
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/tailscope/tailscope/quantile"
@@ -104,4 +105,42 @@ func TestACutOfTheSameFoldedHopIsNotBelowAFailure(t *testing.T) {
 		b.Release()
 		a.Close()
 	}
+}
+
+// TestAHopTakesLittleMemory: most of very many hops complete a few attempts, so what
+// those do not need must not be there.
+func TestAHopTakesLittleMemory(t *testing.T) {
+	const hops, most = 20_000, 1100 // bytes; 1,640 with all counters in place
+	b := spans.NewBuilder(new(ledger), spans.Starts)
+	defer b.Release()
+	a := NewAccumulator(NewConfig(nil))
+	defer a.Close()
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	names := make([]int32, hops)
+	for i := range names {
+		names[i] = b.Hop(fmt.Appendf(nil, "hop-%d", i))
+	}
+	before := held()
+	for i, hop := range names {
+		row := spans.Row{Hop: hop, Duration: int64(i) * 1000, HasDuration: true, Start: 60e9, HasStart: true, Outcome: spans.Completed}
+		if b.Full(&row) || i == len(names)-1 {
+			batch := b.Batch()
+			if err := a.AddBatch(batch); err != nil {
+				t.Fatal(err)
+			}
+			batch.Release()
+		}
+		b.Append(&row)
+	}
+	perHop := (held() - before) / hops
+	t.Logf("%d bytes a hop", perHop)
+	if perHop > most {
+		t.Errorf("a hop takes %d bytes, at most %d wanted", perHop, most)
+	}
+	runtime.KeepAlive(a)
 }

@@ -13,8 +13,8 @@ type hop struct {
 	spans.Hop
 	timeout    int64 // configured, 0 if not
 	first      part
-	retries    part
-	timeouts   quantile.Sample // of own cuts whose timeout is known, a value a cut
+	retries    *part            // nil before the first one; see again
+	timeouts   *quantile.Sample // of own cuts whose timeout is known, a value a cut; nil for none
 	unfinished uint64
 	// failedAtWall: see Config.
 	failedAtWall bool
@@ -40,13 +40,56 @@ const unmeasured = math.MaxUint8
 
 // part is the first attempts, the retries or a stratum of a hop.
 type part struct {
-	store    *quantile.Store // of the samples
-	samples  [endings]*quantile.Sample
-	waiting  []int64        // completed, of the batch being added
-	starts   []int64        // of those, where any is known and blocks is there
-	blocks   *depend.Blocks // nil for all but first attempts
+	store   *quantile.Store // of the samples
+	samples [endings]*quantile.Sample
+	waiting []int64        // completed, of the batch being added
+	starts  []int64        // of those, where any is known and blocks is there
+	blocks  *depend.Blocks // nil for all but first attempts
+	ends    *ends          // nil where all completed
+}
+
+// ends counts attempts that did not complete, by why.
+type ends struct {
 	failures [len(spans.Failures) + 1]uint64
 	cuts     [len(spans.CutBys) + 1]uint64
+}
+
+// noEnds and noRetries stand for what never came into being. They are only read.
+var (
+	noEnds    ends
+	noRetries part
+)
+
+// endings returns the counts for reading.
+func (p *part) endings() *ends {
+	if p.ends == nil {
+		return &noEnds
+	}
+	return p.ends
+}
+
+// countEnds returns the counts, which come into being.
+func (p *part) countEnds() *ends {
+	if p.ends == nil {
+		p.ends = new(ends)
+	}
+	return p.ends
+}
+
+// again returns the retries for reading.
+func (h *hop) again() *part {
+	if h.retries == nil {
+		return &noRetries
+	}
+	return h.retries
+}
+
+// countTimeout counts own cuts by a timeout.
+func (h *hop) countTimeout(ns int64, cuts uint64) {
+	if h.timeouts == nil {
+		h.timeouts = new(quantile.Sample)
+	}
+	h.timeouts.AddN(ns, cuts)
 }
 
 // The samples of a part. Each comes into being with its first value: most parts of
@@ -110,7 +153,10 @@ func (p *part) count(s *hopSet) {
 
 func (h *hop) part(retry bool) *part {
 	if retry {
-		return &h.retries
+		if h.retries == nil {
+			h.retries = &part{store: h.first.store}
+		}
+		return h.retries
 	}
 	return &h.first
 }
@@ -137,7 +183,7 @@ func (h *hop) add(a attempt) {
 		}
 		p := h.part(a.retry)
 		p.sample(failures).Add(a.duration)
-		p.failures[a.failure]++
+		p.countEnds().failures[a.failure]++
 	default:
 		h.unfinished++
 	}
@@ -189,7 +235,7 @@ func (h *hop) addCompleted(a attempt) {
 func (h *hop) addCut(a attempt) {
 	h.addToClusters(a, depend.CutBucket)
 	p := h.part(a.retry)
-	p.cuts[a.cutBy]++
+	p.countEnds().cuts[a.cutBy]++
 	at, timeout := a.duration, a.timeout
 	if h.timeout > 0 {
 		timeout = h.timeout
@@ -200,7 +246,7 @@ func (h *hop) addCut(a attempt) {
 		p.sample(knownCuts).Add(a.duration)
 		p.sample(censoredAt).Add(at)
 		if a.cutBy == spans.Own {
-			h.timeouts.Add(timeout)
+			h.countTimeout(timeout, 1)
 		}
 	case a.cutBy == spans.Own:
 		p.sample(ownCuts).Add(a.duration)
@@ -215,8 +261,14 @@ func (h *hop) addCut(a attempt) {
 // merge moves the attempts of o into h.
 func (h *hop) merge(o *hop) {
 	h.first.merge(&o.first)
-	h.retries.merge(&o.retries)
-	h.timeouts.Merge(&o.timeouts)
+	if o.retries != nil {
+		h.part(true).merge(o.retries)
+	}
+	if h.timeouts == nil {
+		h.timeouts = o.timeouts
+	} else {
+		h.timeouts.Merge(o.timeouts)
+	}
 	h.unfinished += o.unfinished
 	h.spoken += o.spoken
 	h.tried += o.tried
@@ -233,22 +285,28 @@ func (p *part) merge(o *part) {
 	for of, from := range o.samples {
 		p.take(of, from)
 	}
-	for i, n := range o.failures {
-		p.failures[i] += n
+	if o.ends == nil {
+		return
 	}
-	for i, n := range o.cuts {
-		p.cuts[i] += n
+	into := p.countEnds()
+	for i, n := range o.ends.failures {
+		into.failures[i] += n
+	}
+	for i, n := range o.ends.cuts {
+		into.cuts[i] += n
 	}
 }
 
 // settle decides the suspects: in an input without any mark they were cut by
 // the configured timeout, in one with marks they completed.
 func (h *hop) settle(marked bool) {
-	if !marked {
-		h.timeouts.AddN(h.timeout, h.first.samples[suspects].N()+h.retries.samples[suspects].N())
+	if n := h.first.samples[suspects].N() + h.again().samples[suspects].N(); !marked && n > 0 {
+		h.countTimeout(h.timeout, n)
 	}
 	h.first.settle(marked, h.timeout)
-	h.retries.settle(marked, h.timeout)
+	if h.retries != nil {
+		h.retries.settle(marked, h.timeout)
+	}
 	for _, s := range h.strata.byName {
 		s.settle(marked, h.timeout)
 	}
@@ -256,12 +314,15 @@ func (h *hop) settle(marked bool) {
 
 func (p *part) settle(marked bool, timeout int64) {
 	list := p.samples[suspects]
+	if list.N() == 0 {
+		return
+	}
 	p.samples[suspects] = nil
 	if marked {
 		p.take(completions, list)
 		return
 	}
-	p.cuts[spans.Own] += list.N()
+	p.countEnds().cuts[spans.Own] += list.N()
 	for ns, count := range list.All() {
 		p.sample(censoredAt).AddN(min(ns, timeout), count)
 	}

@@ -102,9 +102,9 @@ func fold(hops []*hop, most int) []*hop {
 
 func byName(a, b *hop) int { return a.Compare(b.Hop) }
 
-func (h *hop) completed() quantile.Union { return append(h.first.done(), h.retries.done()...) }
+func (h *hop) completed() quantile.Union { return append(h.first.done(), h.again().done()...) }
 
-func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.retries.all()...) }
+func (h *hop) recorded() quantile.Union { return append(h.first.all(), h.again().all()...) }
 
 // result computes all that is known of the hop.
 func (h *hop) result(q Query) Result {
@@ -219,7 +219,7 @@ func (r *Result) summaries() (list []*quantile.Summary) {
 
 // fillBuckets reads all samples once for all buckets.
 func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
-	f, t := &h.first, &h.retries
+	f, t := &h.first, h.again()
 	var unions []quantile.Union
 	for _, of := range [...]func(*part) quantile.Union{(*part).done, (*part).truncated, (*part).ended, (*part).all} {
 		unions = append(unions, of(f), of(t), append(of(f), of(t)...))
@@ -231,11 +231,12 @@ func (h *hop) fillBuckets(r *Result, ps []quantile.P) {
 }
 
 func (h *hop) fillCounts(r *Result) {
+	first, again := h.first.endings(), h.again().endings()
 	for _, c := range spans.CutBys {
-		r.Truncated.CutBy = append(r.Truncated.CutBy, CutCount{c, h.first.cuts[c] + h.retries.cuts[c]})
+		r.Truncated.CutBy = append(r.Truncated.CutBy, CutCount{c, first.cuts[c] + again.cuts[c]})
 	}
 	for _, k := range spans.Failures {
-		if n := h.first.failures[k] + h.retries.failures[k]; n > 0 {
+		if n := first.failures[k] + again.failures[k]; n > 0 {
 			r.Failed.Kinds = append(r.Failed.Kinds, FailureCount{k, n})
 		}
 	}

@@ -168,7 +168,7 @@ func (s *hopSet) hop(id spans.Hop) *hop {
 	}
 	if h == nil {
 		h = &hop{Hop: id, timeout: s.config.Naming.Timeout(s.config.Timeouts, id.Name), failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
-		h.first.store, h.retries.store, h.strata.store = s.config.store, s.config.store, s.config.store
+		h.first.store, h.strata.store = s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks
 		s.hops[id] = h
@@ -195,7 +195,7 @@ func (s *hopSet) Merge(o *hopSet) {
 
 func (h *hop) attempts() uint64 {
 	n := h.unfinished + uint64(len(h.held))
-	for _, p := range [...]*part{&h.first, &h.retries} {
+	for _, p := range [...]*part{&h.first, h.again()} {
 		n += p.all().N() + p.samples[suspects].N()
 	}
 	return n

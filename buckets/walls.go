@@ -41,7 +41,7 @@ func (h *hop) knownWalls() []Wall {
 }
 
 func (h *hop) inferredWalls() []Wall {
-	own := append(h.first.union(ownCuts), h.retries.union(ownCuts)...)
+	own := append(h.first.union(ownCuts), h.again().union(ownCuts)...)
 	var list []Wall
 	for _, w := range quantile.InferWalls(h.completed(), own) {
 		list = append(list, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})

@@ -292,7 +292,7 @@ func (t tailer) belowUnchecked() string {
 
 // informativeCuts warns where Kaplan-Meier's assumption does not hold.
 func (t tailer) informativeCuts() string {
-	cuts := &t.hop.first.cuts
+	cuts := &t.hop.first.endings().cuts
 	informative := cuts[spans.Below] + cuts[spans.Caller]
 	if informative*10 <= t.r.TruncatedShare.Count || !slices.ContainsFunc(t.r.Tail, func(q Tail) bool { return q.KM != nil }) {
 		return ""

@@ -157,7 +157,7 @@ func (a *Accumulator) countTry(t *try, known bool) {
 	case spans.Truncated:
 		h.firstCut++
 	case spans.Failed:
-		h.firstFailed[t.Failure]++
+		h.failures()[t.Failure].first++
 	}
 }
 

@@ -171,7 +171,7 @@ func (a *Accumulator) addRetried(h *hop, call []int32, completed bool) {
 	if first := &a.tries[call[0]]; first.Outcome == spans.Truncated {
 		h.afterCut.add(one)
 	} else {
-		h.afterFailure[first.Failure].add(one)
+		h.failures()[first.Failure].again.add(one)
 	}
 	for k := 1; k < len(call); k++ {
 		before, t := &a.tries[call[k-1]], &a.tries[call[k]]

@@ -46,8 +46,10 @@ func (d *describer) describe(list []*hop) Hop {
 // first counts the first attempts that completed, of those that ended.
 func (a *attempts) first() Count {
 	c := Count{a.firstCompleted, a.firstCompleted + a.firstCut}
-	for _, n := range a.firstFailed {
-		c.Of += n
+	if a.failed != nil {
+		for _, kind := range a.failed {
+			c.Of += kind.first
+		}
 	}
 	return c
 }
@@ -67,9 +69,12 @@ func (d *describer) rescue(c, first Count) Rescue {
 }
 
 func (d *describer) afterFailure(a *attempts, first Count) (list []AfterFailure) {
+	if a.failed == nil {
+		return nil
+	}
 	for _, kind := range spans.Failures {
-		if n, retried := a.firstFailed[kind], a.afterFailure[kind]; n > 0 || retried.Of > 0 {
-			list = append(list, AfterFailure{kind, n, d.rescue(retried, first)})
+		if n := a.failed[kind]; n.first > 0 || n.again.Of > 0 {
+			list = append(list, AfterFailure{kind, n.first, d.rescue(n.again, first)})
 		}
 	}
 	return list

@@ -35,7 +35,7 @@ func (h *hop) recount(was *spans.Attempt) {
 	case was.Outcome == spans.Completed:
 		h.firstCompleted--
 	default:
-		h.firstFailed[was.Failure]--
+		h.failures()[was.Failure].first--
 	}
 	h.firstCut++
 }

@@ -34,15 +34,29 @@ type attempts struct {
 	firsts, retries          uint64
 	loneSuspects             uint64 // first attempts as long as the timeout, without a mark and without a chain
 	firstCompleted, firstCut uint64
-	firstFailed              [len(spans.Failures) + 1]uint64
-	afterCut                 Count // calls retried after a cut, and of them those that a retry completed
-	afterFailure             [len(spans.Failures) + 1]Count
-	permanent                uint64 // retries of what the request itself is to blame for
-	unmatched                uint64 // retries of which nothing is known that they retry
-	mostAttempts             uint64 // of one call
-	counted                  uint64 // retries inside of rows that count their tries
-	twice                    Twice  // retried calls that were served to a good end twice
-	finished                 Count  // cut first attempts that their server ended well, of those whose server is there
+	failed                   *failedAttempts // nil for none
+	afterCut                 Count           // calls retried after a cut, and of them those that a retry completed
+	permanent                uint64          // retries of what the request itself is to blame for
+	unmatched                uint64          // retries of which nothing is known that they retry
+	mostAttempts             uint64          // of one call
+	counted                  uint64          // retries inside of rows that count their tries
+	twice                    Twice           // retried calls that were served to a good end twice
+	finished                 Count           // cut first attempts that their server ended well, of those whose server is there
+}
+
+// failedAttempts counts, by the kind of failure, first attempts that failed, and calls
+// retried after one. Most hops have none.
+type failedAttempts [len(spans.Failures) + 1]struct {
+	first uint64
+	again Count
+}
+
+// failures returns the counts of failures, which come into being.
+func (a *attempts) failures() *failedAttempts {
+	if a.failed == nil {
+		a.failed = new(failedAttempts)
+	}
+	return a.failed
 }
 
 func (a *attempts) add(o *attempts) {
@@ -50,9 +64,12 @@ func (a *attempts) add(o *attempts) {
 	a.loneSuspects += o.loneSuspects
 	a.firstCompleted, a.firstCut = a.firstCompleted+o.firstCompleted, a.firstCut+o.firstCut
 	a.afterCut.add(o.afterCut)
-	for i := range a.afterFailure {
-		a.firstFailed[i] += o.firstFailed[i]
-		a.afterFailure[i].add(o.afterFailure[i])
+	if o.failed != nil {
+		mine := a.failures()
+		for i, kind := range o.failed {
+			mine[i].first += kind.first
+			mine[i].again.add(kind.again)
+		}
 	}
 	a.permanent, a.unmatched = a.permanent+o.permanent, a.unmatched+o.unmatched
 	a.mostAttempts, a.counted = max(a.mostAttempts, o.mostAttempts), a.counted+o.counted

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,6 +95,7 @@ type pipeline struct {
 	traces  *assembly.Traces
 	chains  *assembly.Chains
 	opened  int32 // files so far
+	saving  bool  // memory, as there are many hops
 }
 
 // event is one thing that the collector must know: a chunk was decoded, a file was
@@ -324,15 +327,20 @@ func (l *pipeline) surveyTraces(visit func(int, *spans.Trace) error) error {
 	})
 }
 
-// visit looks at every trace and at every chain of hop logs, once all of them is
-// there.
-func (l *pipeline) visit() error {
+// settleNames gives hops their last names, now that all of them were met.
+func (l *pipeline) settleNames() error {
 	l.plan.naming.End()
 	for _, w := range l.workers {
 		if err := w.followNaming(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// visit looks at every trace and at every chain of hop logs, once all of them is
+// there.
+func (l *pipeline) visit() error {
 	if l.plan.keep() != assembly.KeepNone {
 		runtime.GC() // what reading left behind would make the heap as much larger
 	}
@@ -359,6 +367,9 @@ func (l *pipeline) collect() (f *merged, err error) {
 	bar := newBar(l.plan, l.bytes)
 	defer bar.stop()
 	if err = l.drain(f); err == nil {
+		err = l.settleNames()
+	}
+	if err == nil {
 		err = l.nest(f.ledger.Summary(false).TimeBasis)
 	}
 	if err == nil {
@@ -385,6 +396,7 @@ func (l *pipeline) mergeInto(f *merged) {
 
 func (l *pipeline) drain(f *merged) error {
 	for {
+		l.saveMemory()
 		select {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)
@@ -397,6 +409,20 @@ func (l *pipeline) drain(f *merged) error {
 			}
 		}
 	}
+}
+
+// gcPercent is how much garbage may lie beside what many hops hold, in percent of it: as
+// much as that, by Go's own setting, and hops stay to the end.
+const gcPercent = 50
+
+// saveMemory lets less garbage pile up where there are many hops, unless the
+// environment says how much.
+func (l *pipeline) saveMemory() {
+	if l.saving || !l.plan.naming.Many() || os.Getenv("GOGC") != "" {
+		return
+	}
+	l.saving = true
+	debug.SetGCPercent(gcPercent)
 }
 
 func (f *merged) enter(e event) error {

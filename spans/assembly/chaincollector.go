@@ -77,7 +77,7 @@ func instanceOf(names *renaming, b *spans.Batch, i int) int32 {
 func (c *ChainCollector) namesOf(b *spans.Batch) *renaming {
 	r, grown := c.tables.of(b)
 	c.store.quota.charge(grown)
-	for _, h := range c.tables.hops.list[len(c.hops):] {
+	for _, h := range c.tables.hops.Values()[len(c.hops):] {
 		c.hops = append(c.hops, hopOfChains{cutFrom: c.cutFrom(h)})
 	}
 	return r
@@ -116,8 +116,8 @@ func (c *ChainCollector) siteOf(hop, instance int32) int32 {
 
 // renamed returns the sites in the numbers of other tables.
 func (c *ChainCollector) renamed(r *renaming) []site {
-	list := make([]site, len(c.sites.list))
-	for i, s := range c.sites.list {
+	list := make([]site, len(c.sites.Values()))
+	for i, s := range c.sites.Values() {
 		list[i] = site{r.hops[s.hop], r.instances[s.instance]}
 	}
 	return list

@@ -95,7 +95,7 @@ func (s *Chains) visit(ctx context.Context, workers, from, to int, visit func(wo
 	all := s.merge()
 	return eachPartition(ctx, workers, to-from, func(ctx context.Context, worker int) func(int) error {
 		r := &chainReader{collected: all, ctx: ctx, config: s.config, again: !s.visited}
-		r.chain = spans.Chain{Hops: all.names.hops.list, Instances: all.names.instances.list}
+		r.chain = spans.Chain{Hops: all.names.hops.Values(), Instances: all.names.instances.Values()}
 		r.visit = func(c *spans.Chain) error { return visit(worker, c) }
 		return func(partition int) error { return r.partition(from + partition) }
 	})
@@ -170,7 +170,7 @@ func (s *Chains) merge() *collected {
 		each = append(each, c.tables)
 	}
 	merged, renamings := mergeTables(each, s.config.Naming)
-	all.names, all.marked = merged, make([]bool, len(merged.hops.list))
+	all.names, all.marked = merged, make([]bool, len(merged.hops.Values()))
 	for i, c := range s.collectors {
 		all.sites = append(all.sites, c.renamed(&renamings[i]))
 		for hop, h := range c.hops {

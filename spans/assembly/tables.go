@@ -4,27 +4,19 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/numbering"
 	"github.com/tailscope/tailscope/spans"
 )
 
 // table gives values dense indices.
-type table[K comparable] struct {
-	index map[K]int32
-	list  []K
-}
+type table[K comparable] struct{ numbering.List[K] }
 
 // add returns the index of k and whether it is new.
 func (t *table[K]) add(k K) (int32, bool) {
-	if i, ok := t.index[k]; ok {
+	if i, ok := t.Find(k); ok {
 		return i, false
 	}
-	if t.index == nil {
-		t.index = map[K]int32{}
-	}
-	i := int32(len(t.list))
-	t.index[k] = i
-	t.list = append(t.list, k)
-	return i, true
+	return t.Add(k), true
 }
 
 // renaming says under which index a table's values stand in another table.
@@ -113,7 +105,7 @@ func mergeTables(all []*tables, n *spans.Naming) (merged tables, renamings []ren
 func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], becomes func(K) K, compare func(a, b K) int) (places [][]int32) {
 	var values []K
 	for _, each := range all {
-		for _, k := range of(each).list {
+		for _, k := range of(each).Values() {
 			values = append(values, becomes(k))
 		}
 	}
@@ -122,9 +114,9 @@ func (t *table[K]) merge(all []*tables, of func(*tables) *table[K], becomes func
 		t.add(k)
 	}
 	for _, each := range all {
-		list := make([]int32, len(of(each).list))
-		for i, k := range of(each).list {
-			list[i] = t.index[becomes(k)]
+		list := make([]int32, len(of(each).Values()))
+		for i, k := range of(each).Values() {
+			list[i], _ = t.Find(becomes(k))
 		}
 		places = append(places, list)
 	}

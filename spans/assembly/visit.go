@@ -47,7 +47,7 @@ func (a *Traces) visit(ctx context.Context, workers int, visit func(worker int, 
 	}
 	return eachPartition(ctx, workers, tracePartitions, func(ctx context.Context, worker int) func(int) error {
 		v := &visitor{owner: a, ctx: ctx, names: a.names, again: !a.visited, quota: quota{limit: a.config.Memory / 2 / int64(max(workers, 1))}}
-		v.trace = spans.Trace{Hops: a.tables.hops.list, Hosts: a.tables.hosts.list, Strata: a.tables.strata.list, Instances: a.tables.instances.list}
+		v.trace = spans.Trace{Hops: a.tables.hops.Values(), Hosts: a.tables.hosts.Values(), Strata: a.tables.strata.Values(), Instances: a.tables.instances.Values()}
 		v.visit = func(t *spans.Trace) error { return visit(worker, t) }
 		return v.whole
 	})
