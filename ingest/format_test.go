@@ -174,7 +174,7 @@ func TestNamedFormatIsNotDoubted(t *testing.T) {
 	d = decodeAnyhow(t, how{format: "ndjson"}, "hello\n"+rowA)
 	same(t, "hops", pick(d.rows, hopOf), []string{"a"})
 	d = decode(t, how{format: "csv"}, "\"a,b\nx,1\n")
-	if d.err == nil || d.err.Error() != "in: not recognised\n  csv: a quote that is never closed\nname the format with --input-format, or the fields with --field NAME=KEY" {
+	if d.err == nil || d.err.Error() != "in: not recognised\n  csv: a quote that is not closed, or not within the 1 MiB that a cell with line breaks may have\nname the format with --input-format, or the fields with --field NAME=KEY" {
 		t.Errorf("a broken header: %v", d.err)
 	}
 	for _, name := range FormatNames() {

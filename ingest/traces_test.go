@@ -248,7 +248,7 @@ func TestBadSpansAreOneRejectEach(t *testing.T) {
 		{`{"traceID":"1a","spanID":"a","startTime":1,"duration":5}`, format.NoHop, "the span has no operation name"},
 		{`{"traceID":"1a","spanID":"a","operationName":7,"startTime":1,"duration":5}`, format.NoHop, "the span has no operation name"},
 		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":-5}`, format.NegativeDuration, "duration -5: negative"},
-		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":18446744073709550616}`, format.NegativeDuration, "duration 18446744073709550616: negative"},
+		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":18446744073709550616}`, format.NegativeDuration, "duration 18446744073709550616: negative, written without its sign"},
 		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":"NaN"}`, format.BadDuration, "duration NaN: not a finite number"},
 		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":true}`, format.BadDuration, "duration true: not a number"},
 		{`{"traceID":"1a","spanID":"a","operationName":"op","startTime":1,"duration":{"us":5}}`, format.BadDuration, `duration {"us":5}: not a number`},
@@ -281,7 +281,7 @@ func TestBadSpansAreOneRejectEach(t *testing.T) {
 		{`{"traceId":"1a","spanId":"a","endTimeUnixNano":"1700000000000005000"}`, format.BadTime, "endTimeUnixNano 1700000000000005000: an end without a start"},
 		{`{"traceId":"1a","spanId":"a","startTimeUnixNano":{"low":1948385984,"high":395403571},"endTimeUnixNano":"5"}`, format.BadTime, `startTimeUnixNano {"low":1948385984,"high":395403571}: not a number`},
 		{`{"traceId":"1a","spanId":"a","startTimeUnixNano":"5","endTimeUnixNano":[7]}`, format.BadTime, `endTimeUnixNano [7]: not a number`},
-		{`{"traceId":"1a","spanId":"a","startTimeUnixNano":18446744073709551615,"endTimeUnixNano":"5"}`, format.BadTime, `startTimeUnixNano 18446744073709551615: negative`},
+		{`{"traceId":"1a","spanId":"a","startTimeUnixNano":18446744073709551615,"endTimeUnixNano":"5"}`, format.BadTime, `startTimeUnixNano 18446744073709551615: not in the years 1678 to 2261`},
 		{`{"traceId":"1a","spanId":"a","attributes":[{"key":"a","value":{"stringValue":"b}]}`, format.Malformed, "string without an end at byte 83"},
 		{`true`, format.NotARecord, "neither an object nor an array"},
 	} {

@@ -83,20 +83,23 @@ func (t *textWriter) cells(s *grid, i, name int) []string {
 			remarkWidth = max(remarkWidth, text.StringWidthWithoutEscSequences(row[i].remark))
 		}
 	}
+	texts := make([]string, len(s.rows))
+	for k, row := range s.rows {
+		texts[k] = Visible(row[i].text)
+	}
+	if s.columns[i].is(Name) {
+		texts = shortenAll(texts, name)
+	}
 	cells := []string{t.paint(bold, Visible(s.columns[i].Head)) + strings.Repeat(" ", remarkWidth)}
-	for _, row := range s.rows {
-		cells = append(cells, t.value(row[i], s.columns[i], name)+text.Pad(row[i].remark, remarkWidth, ' '))
+	for k, row := range s.rows {
+		cells = append(cells, t.value(row[i], texts[k])+text.Pad(row[i].remark, remarkWidth, ' '))
 	}
 	return cells
 }
 
-func (t *textWriter) value(c cell, column Head, name int) string {
+func (t *textWriter) value(c cell, s string) string {
 	if c.ditto {
 		return ""
-	}
-	s := Visible(c.text)
-	if column.is(Name) {
-		s = shorten(s, name)
 	}
 	if c.bound {
 		return t.paint(yellow, s)

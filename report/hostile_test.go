@@ -36,10 +36,13 @@ func everywhere(name string) *run {
 
 // obeyed is the first character that a terminal would obey or hide.
 func obeyed(s string) (rune, bool) {
+	before := ' '
 	for _, r := range s {
-		if r != '\n' && report.Hidden(r) {
+		joins := strings.ContainsRune("\u200c\u200d\ufe0e\ufe0f", r) && before > '~'
+		if r != '\n' && report.Hidden(r) && !joins {
 			return r, true
 		}
+		before = r
 	}
 	return 0, !utf8.ValidString(s)
 }
@@ -171,17 +174,21 @@ func TestJSONNames(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":               "plain",
-		"\x1b[0m":             `\x1b[0m`,
-		"a\tb\r\n":            `a\tb\r\n`,
-		"\x00\x7f":            `\x00\x7f`,
-		"\u0085\u009b":        `\x85\x9b`,
-		"\u202a\u202e":        `\u202a\u202e`,
-		"a\u034f\u2800\u3164": `a\u034f\u2800\u3164`,
-		"\u2066\u2069":        `\u2066\u2069`,
-		"\U000e0041":          `\U000e0041`,
-		"\xff\xfe ok":         "\ufffd ok",
-		"👩\u200d👩 क्\u200dष":  "👩\u200d👩 क्\u200dष",
+		"plain":                "plain",
+		"\x1b[0m":              `\x1b[0m`,
+		"a\tb\r\n":             `a\tb\r\n`,
+		"\x00\x7f":             `\x00\x7f`,
+		"\u0085\u009b":         `\x85\x9b`,
+		"\u202a\u202e":         `\u202a\u202e`,
+		"a\u034f\u2800\u3164":  `a\u034f\u2800\u3164`,
+		"\u2066\u2069":         `\u2066\u2069`,
+		"a\u00a0b\u3000\u2003": `a\xa0b\u3000\u2003`,
+		"a\u200db a\ufe0f":     `a\u200db a\ufe0f`,
+		"\U0001d159\u115f":     `\U0001d159\u115f`,
+		"❤\ufe0f":              "❤\ufe0f",
+		"\U000e0041":           `\U000e0041`,
+		"\xff\xfe ok":          "\ufffd ok",
+		"👩\u200d👩 क्\u200dष":   "👩\u200d👩 क्\u200dष",
 	} {
 		if got := report.Visible(in); got != want {
 			t.Errorf("Visible(%q) = %q, want %q", in, got, want)

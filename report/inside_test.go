@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +39,32 @@ func TestShorten(t *testing.T) {
 		s, columns := Visible(rapid.String().Draw(t, "s")), rapid.IntRange(1, 80).Draw(t, "columns")
 		if got := text.StringWidthWithoutEscSequences(shorten(s, columns)); got > columns {
 			t.Errorf("%d columns", got)
+		}
+	})
+}
+
+// Names of one column that differ do so after they were shortened, in no more columns.
+func TestNamesThatDifferInTheirMiddleStayApart(t *testing.T) {
+	for _, c := range []struct{ in, want []string }{
+		{[]string{"GET /a/very/long/path", "GET /b"}, []string{"GET /a…g/path", "GET /b"}},
+		{[]string{"GET /orders/A/items/list", "GET /orders/B/items/list", "GET /orders/A/items/list"}, []string{"GE…st~e8793d0", "GE…st~4a6ff7b", "GE…st~e8793d0"}},
+		{[]string{"", "", "x"}, []string{"", "", "x"}},
+	} {
+		if got := shortenAll(c.in, 13); !slices.Equal(got, c.want) {
+			t.Errorf("shortenAll(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var names []string
+		for _, middle := range rapid.SliceOfN(rapid.IntRange(0, 500), 1, 50).Draw(t, "middles") {
+			names = append(names, fmt.Sprintf("GET /orders/of/customer/%d/items/and/more", middle))
+		}
+		whole := map[string]string{}
+		for i, short := range shortenAll(names, 20) {
+			if other, taken := whole[short]; taken && other != names[i] || len([]rune(short)) > 20 {
+				t.Errorf("%q and %q are %q", other, names[i], short)
+			}
+			whole[short] = names[i]
 		}
 	})
 }

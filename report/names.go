@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ const (
 
 	zeroWidthNonJoiner = '\u200c' // part of Persian and Indic words
 	zeroWidthJoiner    = '\u200d' // part of those and of emoji
+	asText, asEmoji    = '\ufe0e', '\ufe0f'
 )
 
 // Visible writes out what a terminal would obey or hide: control characters,
@@ -25,25 +27,34 @@ func Visible(s string) string {
 		return s
 	}
 	var b strings.Builder
+	before := rune(' ')
 	for _, r := range s {
-		if hidden(r) {
+		if hidden(r) && !(joins(r) && before >= utf8.RuneSelf) {
 			b.WriteString(escaped(r))
 		} else {
 			b.WriteRune(r)
 		}
+		before = r
 	}
 	return b.String()
 }
 
 // hidden reports whether r is not a mark on the page. Format characters
 // include the bidirectional overrides, zero-width spaces and tag characters; fillers
-// and the blank of Braille are letters and symbols that show nothing.
+// and the blank of Braille are letters and symbols that show nothing. Of blanks only
+// the usual one is known when it is seen.
 func hidden(r rune) bool {
-	if r == zeroWidthJoiner || r == zeroWidthNonJoiner {
-		return false
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
+	return r >= utf8.RuneSelf && unicode.In(r, unicode.Zs, unicode.Variation_Selector, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) ||
+		unicode.Is(unicode.Cc, r) || r == brailleBlank || r == nullNotehead
 }
+
+// joins reports whether r, which shows nothing, changes what stands before it: a part
+// of emoji and of Persian and Indic words, and nothing after a letter of ASCII.
+func joins(r rune) bool {
+	return r == zeroWidthJoiner || r == zeroWidthNonJoiner || r == asText || r == asEmoji
+}
+
+const nullNotehead = '\U0001d159'
 
 const brailleBlank = '\u2800'
 
@@ -72,6 +83,36 @@ func shorten(s string, columns int) string {
 	room := columns - 1 // for the ellipsis
 	head := fitting(s, (room+1)/2)
 	return head + ellipsis + fittingEnd(s[len(head):], room/2)
+}
+
+// shortenAll shortens the names of a column. Those that would look alike, as they differ
+// in their middle only, end in digits that tell them apart: a hash of the whole name, so
+// that it is the same in every table.
+func shortenAll(names []string, columns int) []string {
+	short := make([]string, len(names))
+	whole := map[string]string{}
+	alike := map[string]bool{}
+	for i, s := range names {
+		short[i] = shorten(s, columns)
+		if other, taken := whole[short[i]]; taken && other != s {
+			alike[short[i]] = true
+		}
+		whole[short[i]] = s
+	}
+	for i, s := range names {
+		if alike[short[i]] && len(short[i]) > 0 {
+			short[i] = marked(s, columns)
+		}
+	}
+	return short
+}
+
+// marked shortens a name and adds seven hexadecimal digits of its hash.
+func marked(s string, columns int) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(s)) // which cannot fail
+	mark := fmt.Sprintf("~%07x", sum.Sum32()>>4)
+	return shorten(s, max(1, columns-len(mark))) + mark
 }
 
 // fitting returns the longest beginning of s that fits into the columns.

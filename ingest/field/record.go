@@ -20,11 +20,18 @@ func (v *Value) Empty() bool { return v.Kind <= jsonscan.Null }
 
 // String is a value with its key, shortened.
 func (v *Value) String() string {
-	raw := v.Raw
-	if len(raw) > 60 {
-		raw = append(bytes.Clone(raw[:60]), "…"...)
+	return Shown(v.Key.Path) + " " + Shown(string(v.Raw))
+}
+
+// mostShown is how many bytes of a key or a value a message has.
+const mostShown = 60
+
+// Shown is a text as it stands in a message, shortened.
+func Shown(s string) string {
+	if len(s) <= mostShown {
+		return s
 	}
-	return v.Key.Path + " " + string(raw)
+	return s[:mostShown] + "…"
 }
 
 // Yes reads a mark: true, 1, "yes" and so on. A number counts as yes when it is

@@ -77,13 +77,14 @@ type UnitError struct {
 }
 
 func (e *UnitError) Error() string {
-	remedy := fmt.Sprintf("--field %s=%s:UNIT", e.Role, e.Key)
+	key := field.Shown(e.Key)
+	remedy := fmt.Sprintf("--field %s=%s:UNIT", e.Role, key)
 	if e.Role == field.Duration {
 		remedy = "--unit ns|us|ms|s, or " + remedy
 	} else {
 		remedy += " with ns, us, ms or s"
 	}
-	return fmt.Sprintf("%s: the field %q holds bare numbers and its unit is not known: give %s", e.Path, e.Key, remedy)
+	return fmt.Sprintf("%s: the field %q holds bare numbers and its unit is not known: give %s", e.Path, key, remedy)
 }
 
 // RefusedError is an input that is recognised, but cannot be used.

@@ -79,6 +79,17 @@ func (f *Fault) OtherLine() *Fault {
 	return f
 }
 
+// TimeFault is a point in time that cannot be read.
+func TimeFault(v *field.Value, err error) *Fault {
+	switch {
+	case errors.Is(err, moment.ErrNoUnit):
+		return NewFault(NoUnit, v.String()+": "+err.Error())
+	case errors.Is(err, moment.ErrTooLarge), errors.Is(err, moment.ErrWrapped):
+		err = moment.ErrOutside
+	}
+	return NewFault(BadTime, v.String()+": "+err.Error())
+}
+
 // DurationFault is a duration that cannot be read.
 func DurationFault(v *field.Value, err error) *Fault {
 	reason := BadDuration

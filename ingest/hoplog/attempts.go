@@ -5,7 +5,6 @@ package hoplog
 
 import (
 	"bytes"
-	"errors"
 	"math"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -198,7 +197,7 @@ func missingHop(rec *field.Record) string {
 	if rec.Has&(1<<field.Hop) == 0 {
 		return "none of the known keys is there"
 	}
-	return rec.Get(field.Hop).Key.Path + " is empty"
+	return field.Shown(rec.Get(field.Hop).Key.Path) + " is empty"
 }
 
 // readLength takes the duration as logged, else end less start.
@@ -246,11 +245,11 @@ func fromTimes(rec *field.Record) (moment.Length, *format.Fault) {
 	}
 	from, err := unguessed(start)
 	if err != nil {
-		return moment.Length{}, timeFault(start, err)
+		return moment.Length{}, format.TimeFault(start, err)
 	}
 	to, err := unguessed(end)
 	if err != nil {
-		return moment.Length{}, timeFault(end, err)
+		return moment.Length{}, format.TimeFault(end, err)
 	}
 	if to.NS < from.NS {
 		return moment.Length{}, format.NewFault(format.NegativeDuration, end.String()+" is before "+start.String())
@@ -270,13 +269,6 @@ func unguessed(v *field.Value) (moment.Instant, error) {
 		}
 	}
 	return moment.ParseInstant(v.Raw, v.Use.Unit)
-}
-
-func timeFault(v *field.Value, err error) *format.Fault {
-	if errors.Is(err, moment.ErrNoUnit) {
-		return format.NewFault(format.NoUnit, v.String()+": "+err.Error())
-	}
-	return format.NewFault(format.BadTime, v.String()+": "+err.Error())
 }
 
 func (a *attempts) outcome(rec *field.Record, r *spans.Row) *format.Fault {

@@ -19,7 +19,7 @@ const maxQuoted = 1 << 20
 var (
 	errBareQuote  = errors.New("a quote inside a field that does not start with one")
 	errAfterQuote = errors.New("text after a closing quote")
-	errNoClosing  = errors.New("a quote that is never closed")
+	errNoClosing  = errors.New("a quote that is not closed, or not within the 1 MiB that a cell with line breaks may have")
 )
 
 // cutter finds the ends of CSV records.

@@ -144,6 +144,10 @@ func (h *header) remedy() string {
 			break
 		}
 	}
+	const most = 30
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
 	return fmt.Sprintf("its columns have no names: put them in front, as in (echo '%s'; cat FILE) | tailscope quantiles -", strings.Join(names, string(h.comma)))
 }
 

@@ -184,7 +184,7 @@ func unitError(v *field.Value, err error) *format.UnitError {
 func keyList(seen map[string]*field.Key) string {
 	keys := make([]string, 0, len(seen))
 	for k := range seen {
-		keys = append(keys, k)
+		keys = append(keys, field.Shown(k))
 	}
 	slices.Sort(keys)
 	const most = 12

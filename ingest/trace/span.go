@@ -323,13 +323,13 @@ func (r *spanReader) startTime() (written int64, bad *format.Fault) {
 	}
 	s, err := parseTime(&f.start)
 	if err != nil {
-		return 0, format.NewFault(format.BadTime, f.start.String()+": "+err.Error())
+		return 0, format.TimeFault(&f.start, err)
 	}
 	row.Start, row.HasStart = s.NS-f.shift, true
 	if f.shifted {
 		row.Ties |= spans.Shifted
 		if f.shift < 0 && row.Start < 0 {
-			return 0, format.NewFault(format.BadTime, f.start.String()+": "+moment.ErrTooLarge.Error()+" before it was adjusted")
+			return 0, format.NewFault(format.BadTime, f.start.String()+": "+moment.ErrOutside.Error()+" before it was adjusted")
 		}
 	}
 	f.addNumber(saltStart, row.Start)
@@ -345,7 +345,7 @@ func (r *spanReader) endTime(start int64) *format.Fault {
 	end, err := parseTime(&f.end)
 	switch {
 	case err != nil:
-		return format.NewFault(format.BadTime, f.end.String()+": "+err.Error())
+		return format.TimeFault(&f.end, err)
 	case end.NS == 0:
 		return nil
 	case start == 0 && end.NS >= firstEpoch:

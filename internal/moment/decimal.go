@@ -5,6 +5,7 @@ package moment
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -18,6 +19,10 @@ var (
 	ErrNegative  = errors.New("negative")
 	ErrTooLarge  = errors.New("larger than 292 years")
 	ErrNoUnit    = errors.New("no unit")
+	// ErrWrapped is an ErrNegative.
+	ErrWrapped = fmt.Errorf("%w, written without its sign", ErrNegative)
+	// ErrOutside is a time that nanoseconds since 1970 do not reach.
+	ErrOutside = errors.New("not in the years 1678 to 2261")
 )
 
 // Decimal is ±mantissa × 10^exponent. Digits that do not fit are dropped; what

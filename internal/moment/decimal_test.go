@@ -89,7 +89,7 @@ func TestDurationsThatAreNone(t *testing.T) {
 		{"18446744073709550616", Microseconds, ErrNegative}, // jaeger#8165
 		{"18446744073709551615", Nanoseconds, ErrNegative},
 		{"18446744073709551610", Nanoseconds, ErrNegative},
-		{"9223372036854775808", Nanoseconds, ErrNegative},
+		{"9223372036854775808", Nanoseconds, ErrTooLarge},
 		{"18446744073709551616", Nanoseconds, ErrTooLarge},
 		{"9223372036854775807", Microseconds, ErrTooLarge},
 		{"9223372036.854775808", Seconds, ErrTooLarge},
@@ -172,14 +172,14 @@ func TestMomentsThatAreNone(t *testing.T) {
 		"": errNotTime, "soon": errNotTime, "2024-02-30T00:00:00Z": errNotTime, "2024-13-01T00:00:00Z": errNotTime, "2024-00-01T00:00:00Z": errNotTime,
 		"2024-01-00T00:00:00Z": errNotTime, "2024-01-01T24:00:00Z": errNotTime, "2024-01-01T00:60:00Z": errNotTime, "2024-01-01T00:00:60Z": errNotTime,
 		"2024-01-01T00:00:00.Z": errNotTime, "2024-01-01T00:00:00+2": errNotTime, "2024-01-01T00:00:00+02:60": errNotTime, "2024-01-01T00:00:00Zx": errNotTime,
-		"2024-01-01": errNotTime, "2024-01-01T00:00": errNotTime, "2024/01/01T00:00Z": errNotTime, "1600-01-01T00:00:00Z": errNotTime,
-		"2262-01-01T00:00:00Z": errNotTime, "2O24-01-01T00:00:00Z": errNotTime, "2024-01-01T00:00:00 XYZ": errNotTime,
+		"2024-01-01": errNotTime, "2024-01-01T00:00": errNotTime, "2024/01/01T00:00Z": errNotTime, "1600-01-01T00:00:00Z": ErrOutside,
+		"2262-01-01T00:00:00Z": ErrOutside, "2O24-01-01T00:00:00Z": errNotTime, "2024-01-01T00:00:00 XYZ": errNotTime,
 	} {
 		if got, err := ParseInstant([]byte(in), NoUnitGiven); !errors.Is(err, want) {
 			t.Errorf("%q: %+v, error %v; want %v", in, got, err, want)
 		}
 	}
-	if _, err := ParseInstant([]byte("9223372036854775807"), Seconds); !errors.Is(err, ErrTooLarge) {
+	if _, err := ParseInstant([]byte("9223372036854775807"), Seconds); !errors.Is(err, ErrOutside) {
 		t.Errorf("a moment beyond the calendar: error %v", err)
 	}
 }

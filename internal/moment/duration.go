@@ -100,16 +100,17 @@ func fastNumber(b []byte, unit Unit) (Length, bool) {
 	return Length{NS: v * int64(Pow10[digits]), Resolution: uint8(digits)}, true
 }
 
-// Wrapped is where an unsigned 64-bit count of nanoseconds or microseconds can
-// only be a negative number that was cast.
-const Wrapped = 1 << 63
+// Wrapped is from where on an unsigned 64-bit count of nanoseconds or microseconds is
+// a negative number that was cast: one above -146 years. What lies below, up to the
+// largest signed number, is only very large.
+const Wrapped = 3 << 62
 
 func bareDuration(d Decimal, unit Unit) (Length, error) {
 	if unit == NoUnitGiven {
 		return Length{}, ErrNoUnit
 	}
 	if d.exponent == 0 && d.Mantissa >= Wrapped {
-		return Length{}, ErrNegative
+		return Length{}, ErrWrapped
 	}
 	ns, exact, err := d.Nanoseconds(int(unit))
 	return Length{NS: ns, Rounded: !exact, Resolution: resolutionOf(d, unit)}, err

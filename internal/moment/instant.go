@@ -25,8 +25,8 @@ func ParseInstant(b []byte, unit Unit) (Instant, error) {
 	if d, err := ParseDecimal(b); err == nil {
 		return epoch(d, unit)
 	}
-	if t, err := parseClock(b); err == nil {
-		return t, nil
+	if t, err := parseClock(b); err != errNotTime {
+		return t, err
 	}
 	return parseWrittenTime(b)
 }
@@ -42,6 +42,9 @@ func epoch(d Decimal, unit Unit) (Instant, error) {
 	ns, _, err := d.Nanoseconds(int(unit))
 	if negative {
 		ns = -ns
+	}
+	if err != nil {
+		err = ErrOutside
 	}
 	return Instant{ns, resolutionOf(d, unit)}, err
 }
@@ -121,11 +124,16 @@ func parseClock(b []byte) (Instant, error) {
 	offset := c.zone()
 	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
 	valid := t.Day() == day && int(t.Month()) == month && hour < 24 && minute < 60 && second < 60
-	if c.bad || len(c.b) > 0 || !valid || year < 1678 || year > 2261 {
+	if c.bad || len(c.b) > 0 || !valid {
 		return Instant{}, errNotTime
+	}
+	if outside(year) {
+		return Instant{}, ErrOutside
 	}
 	return Instant{t.UnixNano() - int64(offset), uint8(9 - written)}, nil
 }
+
+func outside(year int) bool { return year < 1678 || year > 2261 }
 
 // digits takes n digits off the front.
 func (c *clock) digits(n int) (v int) {

@@ -40,11 +40,15 @@ func parseWrittenTime(b []byte) (Instant, error) {
 		return Instant{}, errNotTime
 	}
 	text := withoutZoneName(b)
-	if t, err := parseClock([]byte(text)); err == nil {
-		return t, nil
+	if t, err := parseClock([]byte(text)); err != errNotTime {
+		return t, err
 	}
 	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1678 && t.Year() <= 2261 {
+		t, err := time.Parse(layout, text)
+		switch {
+		case err == nil && outside(t.Year()):
+			return Instant{}, ErrOutside
+		case err == nil:
 			return Instant{t.UnixNano(), uint8(9 - decimalsWritten(text))}, nil
 		}
 	}
