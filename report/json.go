@@ -49,16 +49,16 @@ func escapeHidden(doc []byte) []byte {
 		return doc
 	}
 	out := make([]byte, 0, len(doc)+64)
-	for len(doc) > 0 {
+	for before := ' '; len(doc) > 0; {
 		r, size := utf8.DecodeRune(doc)
-		if mustEscape(r) {
+		if mustEscape(r) && !(joins(r) && before >= utf8.RuneSelf) {
 			for _, unit := range utf16.Encode([]rune{r}) {
 				out = fmt.Appendf(out, `\u%04x`, unit)
 			}
 		} else {
 			out = append(out, doc[:size]...)
 		}
-		doc = doc[size:]
+		doc, before = doc[size:], r
 	}
 	return out
 }
