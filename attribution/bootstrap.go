@@ -14,6 +14,8 @@ import (
 // that the hops of a trace stay together.
 const (
 	resamples = 1000
+	// fewResamples are for the limits of a reading that is only compared by its owner.
+	fewResamples = 200
 	// mostUnits is how many units a side is drawn from. More traces than that are
 	// put into as many units by the hash of their ids, and those are drawn.
 	mostUnits = 1024
@@ -34,6 +36,7 @@ type draws struct {
 	cells []cell    // those that are not 0, by unit
 	ends  []int32   // where the cells of each unit end
 	drawn []uint16  // how often each unit was drawn, for one resample after the other
+	times int       // resamples
 }
 
 type cell struct {
@@ -41,13 +44,13 @@ type cell struct {
 	ns  float64
 }
 
-func newDraws(from *side, hops int) *draws {
+func newDraws(from *side, hops, times int) *draws {
 	groups := from.groups
 	mask := len(groups) - 1
 	if from.n > mostUnits {
 		mask = mostUnits - 1
 	}
-	s := &draws{index: make([]int32, len(groups))}
+	s := &draws{index: make([]int32, len(groups)), times: times}
 	units := make([]int32, mask+1)
 	for g, n := range groups {
 		if u := g & mask; n > 0 && units[u] == 0 {
@@ -102,7 +105,7 @@ func (s *draws) pack() {
 		}
 		s.ends = append(s.ends, int32(len(s.cells)))
 	}
-	s.drawn = make([]uint16, resamples*len(s.count))
+	s.drawn = make([]uint16, s.times*len(s.count))
 }
 
 // drawsOf returns how often each unit is drawn in resample k.
@@ -148,7 +151,7 @@ func (s *split) shares(w *Accumulator, hops []Hop, q Query) {
 		hops[i].Share = &share
 	}
 	chosen := s.resampled(hops)
-	limits := s.resample(w, chosen, q.Jobs)
+	limits := s.resample(w, chosen, q)
 	for row, i := range chosen {
 		if lower, upper, ok := interval(limits[row], q.Confidence); ok {
 			hops[i].Lower, hops[i].Upper = &lower, &upper
@@ -168,20 +171,24 @@ func (s *split) resampled(hops []Hop) []int {
 
 // resample draws both sides again and again and returns the shares that come out
 // for each of the chosen hops. A draw whose tail is no slower gives NaN.
-func (s *split) resample(w *Accumulator, chosen []int, jobs int) [][]float64 {
+func (s *split) resample(w *Accumulator, chosen []int, q Query) [][]float64 {
 	hops := make([]int32, len(chosen))
 	for k, i := range chosen {
 		hops[k] = s.listed[i]
 	}
-	tail, body := newDraws(&s.tail, len(hops)), newDraws(&s.body, len(hops))
+	times := resamples
+	if q.few {
+		times = fewResamples
+	}
+	tail, body := newDraws(&s.tail, len(hops), times), newDraws(&s.body, len(hops), times)
 	if !s.tail.units.into(tail, hops, s.tail.n) || !s.body.units.into(body, hops, s.body.n) {
 		tail.makeSums(len(hops) + 1)
 		body.makeSums(len(hops) + 1)
-		s.fillBoth(w, tail, body, hops, jobs)
+		s.fillBoth(w, tail, body, hops, q.Jobs)
 	}
 	tail.pack()
 	body.pack()
-	return drawn(tail, body, len(hops), jobs)
+	return drawn(tail, body, len(hops), q.Jobs)
 }
 
 // fillBoth goes through all traces once more.
@@ -229,16 +236,16 @@ func (a *Accumulator) fill(s *draws, t *traceRecord, row []int32) {
 // other; what they add up to is worked out side by side.
 func drawn(tail, body *draws, hops, jobs int) [][]float64 {
 	r := rand.New(rand.NewPCG(seedHi, seedLo))
-	for k := range resamples {
+	for k := range tail.times {
 		tail.draw(r, k)
 		body.draw(r, k)
 	}
 	shares := make([][]float64, hops)
 	for h := range shares {
-		shares[h] = make([]float64, resamples)
+		shares[h] = make([]float64, tail.times)
 	}
 	var group sync.WaitGroup
-	jobs = max(1, min(jobs, resamples))
+	jobs = max(1, min(jobs, tail.times))
 	for i := range jobs {
 		group.Go(func() { sharesFrom(tail, body, shares, i, jobs) })
 	}
@@ -250,7 +257,7 @@ func drawn(tail, body *draws, hops, jobs int) [][]float64 {
 func sharesFrom(tail, body *draws, shares [][]float64, from, step int) {
 	hops := len(shares)
 	inTail, inBody := make([]float64, hops+1), make([]float64, hops+1)
-	for k := from; k < resamples; k += step {
+	for k := from; k < tail.times; k += step {
 		n, m := tail.addUp(k, inTail), body.addUp(k, inBody)
 		whole := inTail[hops]/n - inBody[hops]/m
 		for h := range shares {
@@ -266,12 +273,12 @@ func sharesFrom(tail, body *draws, shares [][]float64, from, step int) {
 // have none, neither has the interval.
 func interval(shares []float64, confidence quantile.P) (lower, upper float64, ok bool) {
 	slices.Sort(shares) // NaN first
-	beyond := int(math.Ceil(confidence.Beyond() / 2 * resamples))
-	beyond = min(max(beyond, 1), resamples/2)
+	beyond := int(math.Ceil(confidence.Beyond() / 2 * float64(len(shares))))
+	beyond = min(max(beyond, 1), len(shares)/2)
 	if math.IsNaN(shares[beyond-1]) {
 		return 0, 0, false
 	}
-	return shares[beyond-1], shares[resamples-beyond], true
+	return shares[beyond-1], shares[len(shares)-beyond], true
 }
 
 // unitTimes adds up the times of one side's traces by unit and hop, in the units of a

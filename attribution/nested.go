@@ -137,6 +137,7 @@ func (a *Accumulator) readAgain(q Query, r *Result) {
 // ownerOf decides the owner alone.
 func (a *Accumulator) ownerOf(q Query) (r Result) {
 	a.flush()
+	q.few = true
 	r.TailFrom, r.Interval = q.TailFrom, q.Confidence
 	r.Hops = a.hopsOf(a.split(q, &r), q)
 	r.decide()

@@ -22,8 +22,9 @@ type Query struct {
 	// failures are counted. Weighted says that they stand for different numbers
 	// of others, which is not taken into account.
 	Biased, Weighted bool
-	Jobs             int // goroutines to use; the result is the same for any number
-	MaxHops          int // most hops to list, those with the largest excess; 0 for all
+	Jobs             int  // goroutines to use; the result is the same for any number
+	MaxHops          int  // most hops to list, those with the largest excess; 0 for all
+	few              bool // a rough interval will do
 }
 
 // Result says who owns the tail. Times are ns.

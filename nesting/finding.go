@@ -130,7 +130,9 @@ func (v *Votes) read(f *Finding) {
 	slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(f.Pairs[b].Votes(), f.Pairs[a].Votes()) })
 	all := slices.Concat(calls, v.likelier(f, open))
 	f.sure = newReading(f, calls)
-	f.add(newReading(f, all))
+	if f.add(newReading(f, all)); f.sure.same(f.Readings[0]) {
+		f.sure = f.Readings[0] // so that chains are placed once for both
+	}
 	f.add(f.sure)
 	for _, i := range open[:min(len(open), mostTurned)] {
 		one := v.pairOf(&f.Pairs[i])

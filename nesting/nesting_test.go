@@ -384,6 +384,16 @@ func TestATraceOfALogIsPlacedAsItsChain(t *testing.T) {
 	}
 }
 
+func TestWhereAllIsKnownThereIsOneReading(t *testing.T) {
+	v := NewVotes(ms)
+	for i := range uint64(30) {
+		v.AddChain(chainOf(t, i, fmt.Sprintf("a 0-%d", 100+i*7%60), fmt.Sprintf("b 10-%d", 95+i*7%60)))
+	}
+	if f := v.Find(); len(f.Readings) != 1 || f.Readings[0] != f.Sure() || f.Pairs[0].Verdict != Call {
+		t.Errorf("%d readings, %+v", len(f.Readings), f.Pairs)
+	}
+}
+
 func TestWhatIsNotKnownIsReadBothWays(t *testing.T) {
 	f := func(open, late int) *Finding {
 		v := NewVotes(ms)
