@@ -26,8 +26,8 @@ type Accumulator struct {
 	pairs  map[hopPair]*pair
 	calls  map[ref]*calls
 	paths  map[path][]quantile.Sample // what each caller had spent before the call
-	orders map[hopPair]*Order
-	skews  map[[2]string]int64
+	orders map[hopPair]*order
+	waits  map[hopPair]*waiting
 	wasted map[ref]int64 // union time by the hop that ran
 	cases  worst
 
@@ -39,6 +39,8 @@ type Accumulator struct {
 	running []interval
 	callees []int32
 	latest  []int32 // by hop
+
+	lastWaiting []lastWaiting // by the child's hop
 }
 
 // hopPair is a parent's hop and its child's.
@@ -51,6 +53,7 @@ type Counts struct {
 	Unfinished          uint64 // children without an end
 	OutlivedAsync       uint64 // the parent does not wait for such children
 	OutlivedCompleted   uint64 // the parent completed: a hedge's loser, an optional branch
+	OutlivedFailed      uint64 // the parent failed, and nothing says that it gave up
 	WithinTolerance     uint64
 	StartedAfterRootEnd uint64 // topmost spans that began when the whole request was over
 	Orphaned            uint64
@@ -66,6 +69,7 @@ func (c *Counts) add(o Counts) {
 	c.Unfinished += o.Unfinished
 	c.OutlivedAsync += o.OutlivedAsync
 	c.OutlivedCompleted += o.OutlivedCompleted
+	c.OutlivedFailed += o.OutlivedFailed
 	c.WithinTolerance += o.WithinTolerance
 	c.StartedAfterRootEnd += o.StartedAfterRootEnd
 	c.Orphaned += o.Orphaned
@@ -80,7 +84,7 @@ func NewAccumulator(c Config) *Accumulator {
 	return &Accumulator{
 		config: c,
 		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, paths: map[path][]quantile.Sample{},
-		orders: map[hopPair]*Order{}, skews: map[[2]string]int64{}, wasted: map[ref]int64{},
+		orders: map[hopPair]*order{}, waits: map[hopPair]*waiting{}, wasted: map[ref]int64{},
 		cases: worst{limit: c.Limit, byOverrun: c.ByOverrun},
 	}
 }
@@ -116,10 +120,10 @@ func (a *Accumulator) Merge(o *Accumulator) {
 		}
 	}
 	for key, order := range o.orders {
-		at(a.orders, hopPair{here(key.parent), here(key.child)}).add(*order)
+		at(a.orders, hopPair{here(key.parent), here(key.child)}).merge(order)
 	}
-	for services, skew := range o.skews {
-		a.skews[services] = max(a.skews[services], skew)
+	for key, w := range o.waits {
+		at(a.waits, hopPair{here(key.parent), here(key.child)}).merge(w)
 	}
 	for hop, ns := range o.wasted {
 		a.wasted[here(hop)] = durations.Sum(a.wasted[here(hop)], ns)

@@ -42,12 +42,22 @@ type Order struct {
 	OuterFirst uint64 `json:"outer_first"`
 	Together   uint64 `json:"together"`
 	InnerFirst uint64 `json:"inner_first"`
+	// Doubtful is how many of these two clocks decided, by less than the clocks may be
+	// apart or with nothing that shows how far they are.
+	Doubtful uint64 `json:"doubtful"`
 }
 
-func (o *Order) add(p Order) {
+// order is an Order with what its doubtful ones are found by.
+type order struct {
+	Order
+	margins quantile.Sample // of what two clocks decided: ns to where it would have come out otherwise
+}
+
+func (o *order) merge(p *order) {
 	o.OuterFirst += p.OuterFirst
 	o.Together += p.Together
 	o.InnerFirst += p.InnerFirst
+	o.margins.Merge(&p.margins)
 }
 
 // isCall reports whether a span is a call as its caller sees it: only a caller
@@ -124,15 +134,24 @@ func between(outer, inner *spans.Span) int64 {
 // fiftieth.
 const together = 50
 
-// cutOrder compares a call that was cut with the nearest such call above it.
+// cutOrder compares a call that was cut with the nearest such call above it. One that
+// was cut from below was cut by it, whatever two clocks say.
 func (a *Accumulator) cutOrder(t *spans.Trace, i int32) {
 	if a.cutAt[i] < 0 {
 		return
 	}
 	outer := &t.Spans[a.cutAt[i]]
 	order := at(a.orders, hopPair{a.hop(t, a.cutAt[i]), a.hop(t, i)})
-	late := after(outer.End(), t.Spans[i].End())
-	switch near := outer.Duration / together; {
+	late, near := after(outer.End(), t.Spans[i].End()), outer.Duration/together
+	sure, _ := oneClock(t, a.cutAt[i], i)
+	if outer.CutBy == spans.Below && !(sure && late < -near) {
+		order.InnerFirst++
+		return
+	}
+	if !sure {
+		order.margins.Add(magnitude(after(magnitude(late), near)))
+	}
+	switch {
 	case late < -near:
 		order.OuterFirst++
 	case late > near:
@@ -141,3 +160,6 @@ func (a *Accumulator) cutOrder(t *spans.Trace, i int32) {
 		order.Together++
 	}
 }
+
+// magnitude returns ns without its sign.
+func magnitude(ns int64) int64 { return max(ns, after(0, ns)) }

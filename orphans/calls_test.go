@@ -125,7 +125,12 @@ func TestInversionsWithoutAllTimes(t *testing.T) {
 
 func TestCutOrder(t *testing.T) {
 	call := func(id, parent, end int, hop string) testSpan {
-		return testSpan{id: id, parent: parent, end: end, hop: hop, kind: client, outcome: cut}
+		return testSpan{id: id, parent: parent, end: end, hop: hop, kind: client, outcome: cut, host: "n1"}
+	}
+	apart := func(s testSpan) testSpan { s.host = ""; return s } // another clock
+	// A call of a's to b that completed, out of which the server reaches by so much.
+	skewed := func(out int) []testSpan {
+		return []testSpan{{id: 11, end: 100, hop: "a", kind: client}, {id: 12, parent: 11, start: 1 + out, end: 100 + out, hop: "b", kind: server}}
 	}
 	change := func(s testSpan, f func(*testSpan)) testSpan { f(&s); return s }
 	for _, c := range []struct {
@@ -149,11 +154,20 @@ func TestCutOrder(t *testing.T) {
 		{"no end above", []testSpan{change(call(1, 0, 0, "a"), func(s *testSpan) { s.noEnd = true }), call(2, 1, 900, "b")}, ""},
 		{"no end below", []testSpan{call(1, 0, 1000, "a"), change(call(2, 1, 900, "b"), func(s *testSpan) { s.noEnd = true })}, ""},
 		{"nobody waits", []testSpan{call(1, 0, 1000, "a"), change(call(2, 1, 900, "b"), func(s *testSpan) { s.ties = spans.Async })}, ""},
+		{"two clocks of which nothing is known", []testSpan{call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))}, "a > b 1/0/0?"},
+		// 1100 is 80 beyond the border of 1020; 80 + 1 is 82 in steps, 60 + 1 is 68.
+		{"within the skew", append(skewed(80), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0?"},
+		{"beyond the skew", append(skewed(60), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0"},
+		{"no skew", append(skewed(0), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0"},
+		{"together, within the skew", append(skewed(60), call(1, 0, 1000, "a"), apart(call(2, 1, 1000, "b"))), "a > b 0/1/0?"},
+		{"the outer was cut from below", []testSpan{change(call(1, 0, 1000, "a"), func(s *testSpan) { s.by = spans.Below }), apart(call(2, 1, 1100, "b"))}, "a > b 0/0/1"},
+		{"from below, on one clock", []testSpan{change(call(1, 0, 1000, "a"), func(s *testSpan) { s.by = spans.Below }), call(2, 1, 999, "b")}, "a > b 0/0/1"},
+		{"from below, but by another", []testSpan{change(call(1, 0, 1000, "a"), func(s *testSpan) { s.by = spans.Below }), call(2, 1, 1100, "b")}, "a > b 1/0/0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, o := range resultOf(c.spans...).CutOrder {
-				got = append(got, fmt.Sprintf("%s > %s %d/%d/%d", o.Outer.Name, o.Inner.Name, o.OuterFirst, o.Together, o.InnerFirst))
+				got = append(got, fmt.Sprintf("%s > %s %d/%d/%d", o.Outer.Name, o.Inner.Name, o.OuterFirst, o.Together, o.InnerFirst)+strings.Repeat("?", int(o.Doubtful)))
 			}
 			if s := strings.Join(got, ", "); s != c.want {
 				t.Errorf("%s, want %s", s, c.want)

@@ -54,7 +54,7 @@ type Case struct {
 	Path     string        `json:"file"` // of the input file
 	File     int32         `json:"-"`    // its index
 	Position `json:"position"`
-	shifted  bool
+	firm     string // why it rests on no second clock, where its durations do not say so
 }
 
 // Position is where a record stands in its file.
@@ -92,8 +92,20 @@ func (w *worst) consider(kind Kind, over, wasted int64, t *spans.Trace, p, c int
 	w.add(Case{
 		Trace: t.Name(), Kind: kind, Parent: endOf(t, p), Child: endOf(t, c), Overrun: over, Wasted: wasted,
 		File: child.File, Position: Position{child.Line, child.Offset},
-		shifted: child.Ties.Has(spans.Shifted) || t.Spans[p].Ties.Has(spans.Shifted),
+		firm: firm(t, p, c),
 	})
+}
+
+// firm says why the ends of a parent and its child can be compared, "" where they are
+// of two clocks.
+func firm(t *spans.Trace, p, c int32) string {
+	if (t.Spans[c].Ties | t.Spans[p].Ties).Has(spans.Shifted) {
+		return "timestamps moved back by the stated shift"
+	}
+	if one, by := oneClock(t, p, c); one {
+		return by
+	}
+	return ""
 }
 
 func endOf(t *spans.Trace, i int32) End {

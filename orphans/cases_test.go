@@ -117,7 +117,7 @@ func TestACaseSaysWhatAndWhere(t *testing.T) {
 	if d := cmp.Diff(want, []Case(items), cmpopts.IgnoreUnexported(Case{})); d != "" {
 		t.Error(d)
 	}
-	late := resultOf(testSpan{id: 1, end: 100, outcome: failed}, testSpan{id: 2, parent: 1, start: 150, end: 160}).Items
+	late := resultOf(testSpan{id: 1, end: 100, outcome: cut}, testSpan{id: 2, parent: 1, start: 150, end: 160}).Items
 	if late[0].Kind != LateStart || late[0].Overrun != 60*ms || late[0].Wasted != 10*ms {
 		t.Errorf("%+v", late[0])
 	}

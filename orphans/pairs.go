@@ -10,17 +10,13 @@ import (
 type pair struct {
 	orphaned  uint64
 	withChild uint64 // cut calls of the parent's hop that have such a child
-	stopped   uint64 // first calls that left whose callee stopped soon
-	left      uint64 // first calls that left and have such a child
-	wasted    int64
-	overrun   quantile.Sample
-	lag       quantile.Sample // from the call's start to the callee's
-	work      quantile.Sample // how long the callee itself ran
+	leaving   uint64 // first calls that left and have such a child
+	leavings
+	wasted  int64
+	overrun quantile.Sample
+	lag     quantile.Sample // from the call's start to the callee's
+	work    quantile.Sample // how long the callee itself ran
 }
-
-// soon is within what time of the cut a callee that honours it stops. One that
-// knows the deadline stops before.
-const soon = 50e6
 
 func (p *pair) orphan(wasted, overrun, lag, work int64) {
 	p.orphaned++
@@ -33,8 +29,8 @@ func (p *pair) orphan(wasted, overrun, lag, work int64) {
 func (p *pair) merge(o *pair) {
 	p.orphaned += o.orphaned
 	p.withChild += o.withChild
-	p.stopped += o.stopped
-	p.left += o.left
+	p.leaving += o.leaving
+	p.leavings.merge(&o.leavings)
 	p.wasted = durations.Sum(p.wasted, o.wasted)
 	p.overrun.Merge(&o.overrun)
 	p.lag.Merge(&o.lag)
@@ -85,10 +81,8 @@ func (a *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
 	if parent.Retry() || parent.CutBy == spans.Below || !inTime(parent) || !inTime(child) {
 		return
 	}
-	pair.left++
-	if after(child.End(), parent.End()) <= soon {
-		pair.stopped++
-	}
+	pair.leaving++
+	pair.left(t, p, c)
 }
 
 // findCallees lists, for each hop that a call reached, the child that ended last;

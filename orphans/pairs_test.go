@@ -48,7 +48,7 @@ func TestWhichCallsAreFirst(t *testing.T) {
 	marked[0].retry = true
 	list = append(list, marked...)
 	p := pairOf(t, resultOf(list...), "a/call", "b/get")
-	if p.CutCalls != 3 || p.CutCallsWithChild != 3 || p.Stopped != 1 || p.StoppedOf != 1 {
+	if p.CutCalls != 3 || p.CutCallsWithChild != 3 || p.Cancellation.Completed != 1 || p.StoppedOf != 1 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -59,32 +59,108 @@ func TestCancellationHonoured(t *testing.T) {
 	serve := func(id, end int) testSpan {
 		return testSpan{id: id, parent: 2, start: 10, end: end, hop: "b/get", kind: server}
 	}
+	stop := func(id, end int) testSpan { // cancelled
+		s := serve(id, end)
+		s.outcome, s.by = cut, spans.Caller
+		return s
+	}
 	with := func(s testSpan, change func(*testSpan)) testSpan { change(&s); return s }
+	ending := func(s testSpan, o spans.Outcome, by spans.CutBy) testSpan { s.outcome, s.by = o, by; return s }
+	under := func(end int, by spans.CutBy) testSpan { // a call of serve(3)
+		return testSpan{id: 6, parent: 3, start: 20, end: end, hop: "b/call", kind: client, outcome: cut, by: by}
+	}
 	for _, c := range []struct {
 		name  string
 		spans []testSpan
-		want  string // stopped of of; cut calls with child of cut calls
+		want  string // stopped, ran on, completed of left; cut calls with child of cut calls
 	}{
-		{"before the cut, which it knew", []testSpan{call, serve(3, 99)}, "1 of 1; 1 of 1"},
-		{"with the cut", []testSpan{call, serve(3, 100)}, "1 of 1; 1 of 1"},
-		{"50 ms on", []testSpan{call, serve(3, 150)}, "1 of 1; 1 of 1"},
-		{"1 ns more", []testSpan{call, with(serve(3, 150), func(s *testSpan) { s.ns = 1 })}, "0 of 1; 1 of 1"},
-		{"several, the last counts", []testSpan{call, serve(3, 110), serve(4, 300), serve(5, 120)}, "0 of 1; 1 of 1"},
-		{"several, the last soon", []testSpan{call, serve(3, 110), serve(4, 90)}, "1 of 1; 1 of 1"},
-		{"a retry", []testSpan{with(call, func(s *testSpan) { s.retry = true }), serve(3, 110)}, "0 of 0; 1 of 1"},
-		{"cut from below: it had its answer", []testSpan{with(call, func(s *testSpan) { s.by = spans.Below }), serve(3, 99)}, "0 of 0; 1 of 1"},
-		{"cut by its caller", []testSpan{with(call, func(s *testSpan) { s.by = spans.Caller }), serve(3, 99)}, "1 of 1; 1 of 1"},
-		{"a callee that never ended", []testSpan{call, with(serve(3, 0), func(s *testSpan) { s.noEnd = true })}, "0 of 0; 1 of 1"},
-		{"of two the one with an end", []testSpan{call, with(serve(3, 0), func(s *testSpan) { s.noEnd = true }), serve(4, 120)}, "1 of 1; 1 of 1"},
-		{"a call without an end", []testSpan{with(call, func(s *testSpan) { s.noEnd = true }), serve(3, 99)}, "0 of 0; 1 of 1"},
-		{"failed", []testSpan{with(call, func(s *testSpan) { s.outcome = failed }), serve(3, 190)}, "0 of 0; 0 of 0"},
-		{"failed and cut", []testSpan{call, serve(3, 190), {id: 5, parent: 1, start: 0, end: 20, hop: "a/call", kind: client, outcome: failed}, with(serve(6, 500), func(s *testSpan) { s.parent = 5 })}, "0 of 1; 1 of 1"},
-		{"no callee", []testSpan{call, {id: 5, parent: 1, end: 100, hop: "a/call", kind: client, outcome: cut}, serve(3, 110)}, "1 of 1; 1 of 2"},
-		{"a message", []testSpan{call, serve(3, 110), with(serve(4, 500), func(s *testSpan) { s.ties = spans.Async })}, "1 of 1; 1 of 1"},
+		{"cancelled with the cut", []testSpan{call, stop(3, 100)}, "1/0/0 of 1; 1 of 1"},
+		{"before the cut, whose deadline it knew", []testSpan{call, ending(serve(3, 99), cut, spans.Own)}, "1/0/0 of 1; 1 of 1"},
+		{"cancelled 50 ms on", []testSpan{call, stop(3, 150)}, "1/0/0 of 1; 1 of 1"},
+		{"1 ns more", []testSpan{call, with(stop(3, 150), func(s *testSpan) { s.ns = 1 })}, "0/1/0 of 1; 1 of 1"},
+		{"failed 50 ms on", []testSpan{call, ending(serve(3, 150), failed, spans.NotCut)}, "1/0/0 of 1; 1 of 1"},
+		{"failed 50 ms before", []testSpan{call, ending(serve(3, 50), failed, spans.NotCut)}, "1/0/0 of 1; 1 of 1"},
+		{"failed long before: the answer was lost", []testSpan{call, ending(serve(3, 49), failed, spans.NotCut)}, "0/0/0 of 1; 1 of 1"},
+		{"completed before", []testSpan{call, serve(3, 99)}, "0/0/1 of 1; 1 of 1"},
+		{"completed with the cut", []testSpan{call, serve(3, 100)}, "0/0/1 of 1; 1 of 1"},
+		{"completed 50 ms on", []testSpan{call, serve(3, 150)}, "0/0/1 of 1; 1 of 1"},
+		{"completed 1 ns later", []testSpan{call, with(serve(3, 150), func(s *testSpan) { s.ns = 1 })}, "0/1/0 of 1; 1 of 1"},
+		{"a call of its own timed out", []testSpan{call, ending(serve(3, 120), cut, spans.Below), under(119, spans.Own)}, "0/0/0 of 1; 1 of 1"},
+		{"a call of its own timed out later", []testSpan{call, ending(serve(3, 220), cut, spans.Below), under(219, spans.Own)}, "0/1/0 of 1; 1 of 1"},
+		{"it cancelled a call of its own", []testSpan{call, ending(serve(3, 120), cut, spans.Below), under(119, spans.Caller)}, "1/0/0 of 1; 1 of 1"},
+		{"several, the last counts", []testSpan{call, stop(3, 110), stop(4, 300), stop(5, 120)}, "0/1/0 of 1; 1 of 1"},
+		{"several, the last soon", []testSpan{call, stop(3, 110), serve(4, 90)}, "1/0/0 of 1; 1 of 1"},
+		{"a retry", []testSpan{with(call, func(s *testSpan) { s.retry = true }), stop(3, 110)}, "0/0/0 of 0; 1 of 1"},
+		{"cut from below: it had its answer", []testSpan{with(call, func(s *testSpan) { s.by = spans.Below }), stop(3, 99)}, "0/0/0 of 0; 1 of 1"},
+		{"cut by its caller", []testSpan{with(call, func(s *testSpan) { s.by = spans.Caller }), stop(3, 99)}, "1/0/0 of 1; 1 of 1"},
+		{"a callee that never ended", []testSpan{call, with(serve(3, 0), func(s *testSpan) { s.noEnd = true })}, "0/0/0 of 0; 1 of 1"},
+		{"of two the one with an end", []testSpan{call, with(serve(3, 0), func(s *testSpan) { s.noEnd = true }), stop(4, 120)}, "1/0/0 of 1; 1 of 1"},
+		{"a call without an end", []testSpan{with(call, func(s *testSpan) { s.noEnd = true }), stop(3, 99)}, "0/0/0 of 0; 1 of 1"},
+		{"failed and cut", []testSpan{call, serve(3, 190), {id: 5, parent: 1, start: 0, end: 20, hop: "a/call", kind: client, outcome: failed}, with(serve(6, 500), func(s *testSpan) { s.parent = 5 })}, "0/1/0 of 1; 1 of 1"},
+		{"no callee", []testSpan{call, {id: 5, parent: 1, end: 100, hop: "a/call", kind: client, outcome: cut}, stop(3, 110)}, "1/0/0 of 1; 1 of 2"},
+		{"a message", []testSpan{call, stop(3, 110), with(serve(4, 500), func(s *testSpan) { s.ties = spans.Async })}, "1/0/0 of 1; 1 of 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := pairOf(t, resultOf(append(c.spans, root)...), "a/call", "b/get")
-			if got := fmt.Sprintf("%d of %d; %d of %d", p.Stopped, p.StoppedOf, p.CutCallsWithChild, p.CutCalls); got != c.want {
+			one := p.Cancellation
+			if got := fmt.Sprintf("%d/%d/%d of %d; %d of %d", one.Stopped, one.RanOn, one.Completed, p.StoppedOf, p.CutCallsWithChild, p.CutCalls); got != c.want || p.Stopped != one.Stopped {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// manyCalls are completed calls of usual ms, and calls cut at 100 ms whose servers end
+// in turn as told; each is a trace of its own.
+func manyCalls(usual []int, cuts int, ends ...testSpan) *Accumulator {
+	w := NewAccumulator(Config{Tolerance: ms, Limit: 1000})
+	for i, length := range usual {
+		w.AddTrace(traceOf(i, testSpan{id: 1, end: length + 2, hop: "a/call", kind: client}, testSpan{id: 2, parent: 1, start: 1, end: length + 1, hop: "b/get", kind: server}))
+	}
+	for i := range cuts {
+		served := ends[i%len(ends)]
+		served.id, served.parent, served.hop, served.kind = 2, 1, "b/get", server
+		w.AddTrace(traceOf(len(usual)+i, testSpan{id: 1, end: 100, hop: "a/call", kind: client, outcome: cut}, served))
+	}
+	return w
+}
+
+// lengths are n times of lowest ms and more.
+func lengths(n, lowest int) (list []int) {
+	for i := range n {
+		list = append(list, lowest+i%50)
+	}
+	return list
+}
+
+func TestWhetherCalleesHonourACancellation(t *testing.T) {
+	cancelled := testSpan{start: 1, end: 105, outcome: cut, by: spans.Caller}
+	ranOn := testSpan{start: 1, end: 400}
+	completed := testSpan{start: 1, end: 120}
+	late := testSpan{start: 90, end: 110} // works 20 ms
+	for _, c := range []struct {
+		name  string
+		usual []int
+		cuts  int
+		ends  []testSpan
+		want  string
+	}{
+		// 0.05^(1/5) = .5493 and 0.05^(1/4) = .4729.
+		{"five that stop", nil, 5, []testSpan{cancelled}, "yes: 5/0/0, .549 to 1.000"},
+		{"four that stop", nil, 4, []testSpan{cancelled}, "unknown: 4/0/0, .473 to 1.000"},
+		{"five that run on", nil, 5, []testSpan{ranOn}, "no: 0/5/0, .000 to .451"},
+		{"four that run on", nil, 4, []testSpan{ranOn}, "unknown: 0/4/0, .000 to .527"},
+		{"half and half", nil, 100, []testSpan{cancelled, ranOn}, "unknown: 50/50/0, .414 to .586"},
+		{"all completed", nil, 100, []testSpan{completed}, "unknown: 0/0/100, .000 to 1.000"},
+		{"those that completed tell nothing", nil, 10, []testSpan{completed, ranOn}, "no: 0/5/5, .000 to .451"},
+		{"surely shorter than usual", lengths(100, 21), 5, []testSpan{late}, "yes: 5/0/0, .549 to 1.000"},
+		{"as short as the shortest", lengths(100, 20), 5, []testSpan{late}, "unknown: 0/0/5, .000 to 1.000"},
+		{"shorter than too few", lengths(99, 21), 5, []testSpan{late}, "unknown: 0/0/5, .000 to 1.000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one := pairOf(t, manyCalls(c.usual, c.cuts, c.ends...).Result(Query{}), "a/call", "b/get").Cancellation
+			got := fmt.Sprintf("%s: %d/%d/%d, %.3f to %.3f", one.Honours, one.Stopped, one.RanOn, one.Completed, one.Lower, one.Upper)
+			if got = strings.ReplaceAll(got, " 0.", " ."); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -99,7 +175,7 @@ func TestACallMayReachSeveralHops(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %d, %d/%d, %s", p.Child.Name, p.Orphaned, p.Stopped, p.StoppedOf, inMS(p.Wasted)))
 	}
 	// 200 + 150 and 20.
-	if s := strings.Join(got, "; "); s != "b: 2, 0/1, 350; c: 1, 1/1, 20" {
+	if s := strings.Join(got, "; "); s != "b: 2, 0/1, 350; c: 1, 0/1, 20" {
 		t.Error(s)
 	}
 }

@@ -62,20 +62,48 @@ func (a *Accumulator) relate(t *spans.Trace, c int32) {
 		return
 	}
 	over := after(child.End(), parent.End())
-	switch {
-	case over <= 0:
-		a.skewOf(t, p, c, over)
-	case over <= a.config.Tolerance:
+	late := over > a.config.Tolerance
+	if over > 0 && !late {
 		a.counts.WithinTolerance++
-		a.skewOf(t, p, c, over)
+	}
+	switch {
 	case !t.Waits(c):
-		a.counts.OutlivedAsync++
+		a.counts.OutlivedAsync += one(late)
 	case !parent.GaveUp():
+		a.counts.OutlivedCompleted += one(late)
+		a.ended(t, p, c, over)
+	case !late:
+	case parent.Outcome == spans.Failed:
+		a.counts.OutlivedFailed++
+	case answered(t, p, c):
 		a.counts.OutlivedCompleted++
-		a.skewOf(t, p, c, over)
+		a.waitingOf(t, p, c).fit(1, over, max(0, after(parent.Duration, child.Duration)))
 	default:
 		a.orphan(t, p, c, over)
 	}
+}
+
+// one counts what holds.
+func one(holds bool) uint64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+// answered reports whether a call that was cut from below had its answer from the
+// server's span c: the server, on another clock and no longer than the call, ended cut
+// itself, and not because its caller had left. It only seems to outlive the call.
+func answered(t *spans.Trace, p, c int32) bool {
+	child, parent := &t.Spans[c], &t.Spans[p]
+	if parent.CutBy != spans.Below || child.Outcome != spans.Truncated || child.CutBy == spans.Caller || child.Duration > parent.Duration {
+		return false
+	}
+	if kindOf(t, p) != spans.Client || kindOf(t, c) != spans.Server {
+		return false
+	}
+	sure, _ := oneClock(t, p, c)
+	return !sure
 }
 
 // after returns a - b, kept within int64.
@@ -106,27 +134,3 @@ func (a *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 	at(a.pairs, hopPair{a.hop(t, p), a.hop(t, c)}).orphan(wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
 	a.cases.consider(kind, over, wasted, t, p, c)
 }
-
-// skewOf notes how far the clocks of two services are apart from children that
-// would fit into a parent that did not give up, and yet reach out of it. Where
-// one clock timed both there is nothing to note.
-func (a *Accumulator) skewOf(t *spans.Trace, p, c int32, over int64) {
-	child, parent := &t.Spans[c], &t.Spans[p]
-	if parent.GaveUp() || child.Duration > parent.Duration || !t.Waits(c) || oneHost(hostOf(t, p), hostOf(t, c)) {
-		return
-	}
-	if out := max(over, after(parent.Start, child.Start)); out > 0 {
-		key := services(t, p, c)
-		a.skews[key] = max(a.skews[key], out)
-	}
-}
-
-// oneHost reports whether two hosts are known to be the same.
-func oneHost(a, b string) bool { return a != "" && a == b }
-
-// services names two services in one order.
-func services(t *spans.Trace, p, c int32) [2]string {
-	return inOrder(t.HopOf(p).Service, t.HopOf(c).Service)
-}
-
-func inOrder(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }

@@ -3,6 +3,7 @@ package orphans
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tailscope/tailscope/spans"
@@ -20,7 +21,7 @@ func marked(list []testSpan, o spans.Outcome) []testSpan {
 }
 
 // TestPeers holds the cases of other tools, with every parent given up and with
-// every parent completed: then nothing is an orphan.
+// every parent completed or failed: then nothing is an orphan.
 func TestPeers(t *testing.T) {
 	for _, c := range []struct {
 		name              string
@@ -40,7 +41,7 @@ func TestPeers(t *testing.T) {
 		{"6: equal boundaries", []testSpan{{id: 1, end: 100}, {id: 2, parent: 1, end: 50}, {id: 3, parent: 1, start: 50, end: 100}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for outcome, want := range map[spans.Outcome]string{cut: c.gaveUp, failed: c.gaveUp, spans.Completed: c.completed} {
+			for outcome, want := range map[spans.Outcome]string{cut: c.gaveUp, failed: strings.Replace(c.completed, "completed", "failed", 1), spans.Completed: c.completed} {
 				list := marked(c.spans, outcome)
 				for range 2 { // case 7: in either order
 					if got := told(resultOf(list...).Counts); got != want {
@@ -64,7 +65,7 @@ func TestWhatIsNoOrphan(t *testing.T) {
 		want  string
 	}{
 		{"the plain orphan", []testSpan{parent, child}, "overruns 1, wasted 50 of 50"},
-		{"the parent failed", []testSpan{with(parent, func(s *testSpan) { s.outcome = failed }), child}, "overruns 1, wasted 50 of 50"},
+		{"the parent failed", []testSpan{with(parent, func(s *testSpan) { s.outcome = failed }), child}, "failed 1"},
 		{"the parent completed", []testSpan{with(parent, func(s *testSpan) { s.outcome = spans.Completed }), child}, "completed 1"},
 		{"client and server", []testSpan{with(parent, kind(client)), with(child, kind(server))}, "overruns 1, wasted 50 of 50"},
 		{"FOLLOWS_FROM", []testSpan{parent, with(child, func(s *testSpan) { s.ties = spans.Async })}, "async 1"},
@@ -226,9 +227,9 @@ func TestHowSure(t *testing.T) {
 	onHost := func(s testSpan, host string) testSpan { s.host = host; return s }
 	lasting := func(s testSpan, end int) testSpan { s.end = end; return s }
 	shifted := func(s testSpan) testSpan { s.ties |= spans.Shifted; return s }
-	// a's and b's clocks are apart: a child of 50 reaches out of 100 by so much.
+	// a's and b's clocks are apart: a child of 99 reaches out of 100 by so much.
 	skewed := func(out int) []testSpan {
-		return []testSpan{{id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 50 + out, end: 100 + out, hop: "b/z"}}
+		return []testSpan{{id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 1 + out, end: 100 + out, hop: "b/z"}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -237,28 +238,28 @@ func TestHowSure(t *testing.T) {
 		evidence string
 	}{
 		{"nothing known", []testSpan{parent, child}, Likely, "no skew seen between the two services"},
-		{"longer than its parent", append(skewed(49), parent, lasting(child, 161)), Certain, "the child alone lasted longer than its parent"},
-		{"as long as its parent", append(skewed(49), parent, lasting(child, 160)), Likely, "beyond the skew of 49 ms seen between the two services"},
-		{"beyond the skew", append(skewed(29), parent, child), Likely, "beyond the skew of 29 ms seen between the two services"},
-		{"exactly the skew", append(skewed(30), parent, child), Doubtful, "within the skew of 30 ms seen between the two services"},
-		{"within the skew", append(skewed(45), parent, child), Doubtful, "within the skew of 45 ms seen between the two services"},
+		{"longer than its parent", append(skewed(49), parent, lasting(child, 162)), Certain, "the child alone lasted longer than its parent"},
+		{"longer by the tolerance", append(skewed(49), parent, lasting(child, 161)), Likely, "beyond the 56 ms by which the clocks of the two services may be apart"},
+		{"beyond the skew", append(skewed(26), parent, child), Likely, "beyond the 27 ms by which the clocks of the two services may be apart"},
+		{"exactly the skew", append(skewed(32), parent, lasting(child, 133)), Doubtful, "within the 33 ms by which the clocks of the two services may be apart"},
+		{"within the skew", append(skewed(45), parent, child), Doubtful, "within the 47 ms by which the clocks of the two services may be apart"},
 		{"one host", append(skewed(45), onHost(parent, "n1"), onHost(child, "n1")), Likely, "timestamps of one host"},
-		{"two hosts", append(skewed(45), onHost(parent, "n1"), onHost(child, "n2")), Doubtful, "within the skew of 45 ms seen between the two services"},
+		{"two hosts", append(skewed(45), onHost(parent, "n1"), onHost(child, "n2")), Doubtful, "within the 47 ms by which the clocks of the two services may be apart"},
 		{"a shift of the child undone", append(skewed(45), parent, shifted(child)), Likely, "timestamps moved back by the stated shift"},
 		{"a shift of the parent undone", append(skewed(45), shifted(parent), child), Likely, "timestamps moved back by the stated shift"},
 
 		{"the skew shows at the start", []testSpan{parent, child, {id: 11, start: 40, end: 140, hop: "a/x"}, {id: 12, parent: 11, start: 5, end: 50, hop: "b/z"}},
-			Doubtful, "within the skew of 35 ms seen between the two services"},
+			Doubtful, "within the 100 ms by which the clocks of the two services may be apart"},
 		{"the skew shows the other way round", []testSpan{parent, child, {id: 11, end: 100, hop: "b/x"}, {id: 12, parent: 11, start: 80, end: 140, hop: "a/z"}},
-			Doubtful, "within the skew of 40 ms seen between the two services"},
+			Doubtful, "within the 82 ms by which the clocks of the two services may be apart"},
 		{"the skew is within the tolerance", []testSpan{parent, lasting(child, 102), {id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 80, end: 101, hop: "b/z"}},
-			Likely, "beyond the skew of 1 ms seen between the two services"},
+			Likely, "no skew seen between the two services"},
 		{"other services", []testSpan{parent, child, {id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 80, end: 140, hop: "c/z"}},
 			Likely, "no skew seen between the two services"},
 		{"a child that does not fit shows no skew", []testSpan{parent, child, {id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 20, end: 140, hop: "b/z"}},
 			Likely, "no skew seen between the two services"},
 		{"one that just fits does", []testSpan{parent, child, {id: 11, end: 100, hop: "a/x"}, {id: 12, parent: 11, start: 35, end: 135, hop: "b/z"}},
-			Doubtful, "within the skew of 35 ms seen between the two services"},
+			Doubtful, "within the 39 ms by which the clocks of the two services may be apart"},
 		{"nor does one before a parent that gave up", []testSpan{parent, child, {id: 11, start: 40, end: 140, hop: "a/x", outcome: failed}, {id: 12, parent: 11, start: 5, end: 50, hop: "b/z"}},
 			Likely, "no skew seen between the two services"},
 		{"nor does one whose parent gave up", []testSpan{parent, child, {id: 11, end: 100, hop: "a/x", outcome: failed}, {id: 12, parent: 11, start: 80, end: 140, hop: "b/z"}},

@@ -56,11 +56,12 @@ type Pair struct {
 	StartLag          quantile.Summary `json:"start_lag"`
 	Work              quantile.Summary `json:"work"`
 	Early             `json:"stopped_within_50ms"`
-	Verdict           Verdict `json:"verdict"`
+	Cancellation      Cancellation `json:"cancellation"`
+	Verdict           Verdict      `json:"verdict"`
 }
 
 // Early is how many of the first calls that left had a callee that stopped within
-// 50 ms.
+// 50 ms, not only ended.
 type Early struct {
 	Stopped   uint64 `json:"n"`
 	StoppedOf uint64 `json:"of"`
@@ -88,7 +89,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return jsontype.Join(jsontype.Object{
 		"checkable", r.Checkable, "reason", jsontype.Text(r.Reason), "inferred", r.Inferred, "tolerance_ns", r.Tolerance,
 		"spans_with_parent", n(r.SpansWithParent), "missing_parents", n(r.MissingParents), "unfinished", n(r.Unfinished),
-		"outlived_async", n(r.OutlivedAsync), "outlived_completed", n(r.OutlivedCompleted), "within_tolerance", n(r.WithinTolerance),
+		"outlived_async", n(r.OutlivedAsync), "outlived_completed", n(r.OutlivedCompleted), "outlived_failed", n(r.OutlivedFailed), "within_tolerance", n(r.WithinTolerance),
 		"started_after_root_end", n(r.StartedAfterRootEnd), "orphaned", n(r.Orphaned), "overruns", n(r.Overruns), "late_starts", n(r.LateStarts),
 		"wasted_ns", jsontype.If(r.Checkable, r.Wasted), "wasted_union_ns", jsontype.If(r.Checkable, r.WastedUnion),
 	}, fields(r))
@@ -123,14 +124,20 @@ type ServerSide struct {
 
 // Query is what a run asks of its accumulator.
 type Query struct {
-	Quantiles []quantile.P
+	Quantiles  []quantile.P
+	Confidence quantile.P // of limits; the zero value is 0.95
 	// Wall returns the timeout of a hop's calls, in ns, where it is known; an
 	// inferred one by its upper end.
 	Wall func(spans.Hop) (int64, bool)
 }
 
+var usualConfidence = quantile.MustP("0.95")
+
 // Result returns what was found.
 func (a *Accumulator) Result(q Query) Result {
+	if q.Confidence == (quantile.P{}) {
+		q.Confidence = usualConfidence
+	}
 	r := Result{Counts: a.counts, Tolerance: a.config.Tolerance}
 	if r.Checkable = a.counts.SpansWithParent+a.counts.MissingParents > 0; !r.Checkable {
 		r.Reason = "no parent ids"
@@ -140,15 +147,17 @@ func (a *Accumulator) Result(q Query) Result {
 		r.WastedBy = append(r.WastedBy, HopTime{a.hopOf(hop), ns})
 	}
 	slices.SortFunc(r.WastedBy, func(x, y HopTime) int { return cmp.Or(cmp.Compare(y.NS, x.NS), x.Hop.Compare(y.Hop)) })
-	r.Pairs = a.pairsOf(q.Quantiles)
+	apart := a.apart()
+	r.Pairs = a.pairsOf(&q, apart)
 	r.Inversions = a.inversions(q.Wall)
-	r.CutOrder = a.cutOrders()
-	r.Items = a.items()
+	r.CutOrder = a.cutOrders(apart)
+	r.Items = a.items(apart)
 	return r
 }
 
 // pairsOf lists the pairs with orphans, and the cut calls of clients.
-func (a *Accumulator) pairsOf(ps []quantile.P) []Pair {
+func (a *Accumulator) pairsOf(q *Query, apart map[[2]string]int64) []Pair {
+	ps := q.Quantiles
 	var list []Pair
 	for key, p := range a.pairs {
 		parent, child := a.hopOf(key.parent), a.hopOf(key.child)
@@ -158,8 +167,9 @@ func (a *Accumulator) pairsOf(ps []quantile.P) []Pair {
 		one := Pair{
 			Parent: parent, Child: child, Orphaned: p.orphaned, CutCallsWithChild: p.withChild, Wasted: p.wasted,
 			Overrun: summary(&p.overrun, ps), StartLag: summary(&p.lag, ps), Work: summary(&p.work, ps),
-			Early: Early{p.stopped, p.left},
+			Cancellation: p.cancellation(a.waits[key], apart[services(parent, child)], q.Confidence),
 		}
+		one.Early = Early{one.Cancellation.Stopped, p.leaving}
 		if c := a.calls[key.parent]; c != nil {
 			one.CutCalls = c.cut
 		}
@@ -250,39 +260,42 @@ func (a *Accumulator) inverted(found map[hopPair]*Inversion, key hopPair, walls 
 	*one = Inversion{a.hopOf(key.parent), a.hopOf(key.child), outer, inner, one.Seen + seen}
 }
 
-func (a *Accumulator) cutOrders() []CutOrder {
+func (a *Accumulator) cutOrders(apart map[[2]string]int64) []CutOrder {
 	var list []CutOrder
 	for key, o := range a.orders {
-		list = append(list, CutOrder{a.hopOf(key.parent), a.hopOf(key.child), *o})
+		one := CutOrder{a.hopOf(key.parent), a.hopOf(key.child), o.Order}
+		within, known := apart[services(one.Outer, one.Inner)]
+		if one.Doubtful = o.margins.N(); known {
+			one.Doubtful = quantile.Union{&o.margins}.UpTo(max(within, a.config.Tolerance))
+		}
+		list = append(list, one)
 	}
 	slices.SortFunc(list, func(x, y CutOrder) int { return cmp.Or(x.Outer.Compare(y.Outer), x.Inner.Compare(y.Inner)) })
 	return list
 }
 
 // items says of the worst cases how sure they are.
-func (a *Accumulator) items() []Case {
+func (a *Accumulator) items(apart map[[2]string]int64) []Case {
 	items := slices.Clone(a.cases.sort())
 	for i := range items {
-		items[i].Sure, items[i].Evidence = a.sure(&items[i])
+		items[i].Sure, items[i].Evidence = a.sure(&items[i], apart)
 	}
 	return items
 }
 
-func (a *Accumulator) sure(c *Case) (Sure, string) {
-	skew := a.skews[inOrder(c.Parent.Hop.Service, c.Child.Hop.Service)]
+func (a *Accumulator) sure(c *Case, apart map[[2]string]int64) (Sure, string) {
+	within := apart[services(c.Parent.Hop, c.Child.Hop)]
 	switch {
-	case c.Child.Duration > c.Parent.Duration:
+	case after(c.Child.Duration, c.Parent.Duration) > a.config.Tolerance:
 		return Certain, "the child alone lasted longer than its parent"
-	case c.shifted:
-		return Likely, "timestamps moved back by the stated shift"
-	case oneHost(string(c.Parent.Host), string(c.Child.Host)):
-		return Likely, "timestamps of one host"
-	case skew == 0:
+	case c.firm != "":
+		return Likely, c.firm
+	case within == 0:
 		return Likely, "no skew seen between the two services"
-	case c.Overrun <= skew:
-		return Doubtful, "within the skew of " + durations.Text(skew) + " seen between the two services"
+	case c.Overrun <= within:
+		return Doubtful, "within the " + durations.Text(within) + " by which the clocks of the two services may be apart"
 	}
-	return Likely, "beyond the skew of " + durations.Text(skew) + " seen between the two services"
+	return Likely, "beyond the " + durations.Text(within) + " by which the clocks of the two services may be apart"
 }
 
 // ServerSide returns the quantiles of a hop's first attempts with the server's

@@ -60,6 +60,7 @@ func countTable(r *Result, biased bool) report.Table {
 		{"orphaned", r.Orphaned, fmt.Sprintf("%s running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", note.Count(r.Overruns, "was", "were"), r.LateStarts)},
 		{"after the root's end", r.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent."},
 		{"outlived, completed", r.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch."},
+		{"outlived, failed", r.OutlivedFailed, "the parent failed, and nothing says that it gave up."},
 		{"outlived, asynchronous", r.OutlivedAsync, "the parent does not wait for them."},
 		{"within tolerance", r.WithinTolerance, "up to " + durations.Text(r.Tolerance) + " after the parent's end."},
 		{"missing parents", r.MissingParents, "the parent they name is not in the trace."},
@@ -100,6 +101,7 @@ func pairTable(r *Result) report.Table {
 		{Head: "cut calls", Of: func(p *Pair) value { return report.Count(p.CutCalls) }},
 		{Head: "callee seen", Of: func(p *Pair) value { return report.Count(p.CutCallsWithChild) }},
 		{Head: "stopped", Of: func(p *Pair) value { return report.OutOf(p.Stopped, p.StoppedOf) }},
+		{Head: "honours cancellation", Is: report.Words, Of: honours},
 		time("wasted", func(p *Pair) int64 { return p.Wasted }),
 		time("ran on, mean", func(p *Pair) int64 { return p.Overrun.Mean }),
 		time("ran on, max", func(p *Pair) int64 { return p.Overrun.Max }),
@@ -107,8 +109,21 @@ func pairTable(r *Result) report.Table {
 		time("worked", func(p *Pair) int64 { return p.Work.Mean }),
 		{Head: "why", Is: report.Words, Of: func(p *Pair) value { return report.Code(p.Verdict) }},
 	},
-		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended within 50 ms of the cut.",
+		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended with an error or a cancellation within 50 ms of the cut, or surely before their usual work was done.",
+		"honours cancellation: whether most of those that were still at work stop, with the limits of their share. One that completed within 50 ms of the cut says nothing: it may have been about to.",
 		"started late, worked: means over the orphans. queue: they waited longer than they worked; slow: the wait is less than a tenth of the work.")
+}
+
+// honours says whether callees stop, and in what share of those that tell.
+func honours(p *Pair) value {
+	c := &p.Cancellation
+	switch {
+	case p.StoppedOf == 0:
+		return value{}
+	case c.Stopped+c.RanOn == 0:
+		return report.String(string(c.Honours))
+	}
+	return report.String(fmt.Sprintf("%s (%s)", c.Honours, report.Limits(c.Lower, c.Upper)))
 }
 
 func inversionTable(r *Result) report.Table {
@@ -128,5 +143,6 @@ func cutOrderTable(r *Result) report.Table {
 		{Head: "outer first", Of: func(c *CutOrder) value { return report.Count(c.OuterFirst) }},
 		{Head: "together", Of: func(c *CutOrder) value { return report.Count(c.Together) }},
 		{Head: "inner first", Of: func(c *CutOrder) value { return report.Count(c.InnerFirst) }},
-	}, "In a sound tree the inner call is cut first, so that its caller can still answer. Together: within 2 %.")
+		{Head: "doubtful", Of: func(c *CutOrder) value { return report.Count(c.Doubtful) }},
+	}, "In a sound tree the inner call is cut first, so that its caller can still answer. Together: within 2 %. Doubtful: how many of these two clocks decided that may be so far apart.")
 }

@@ -23,7 +23,7 @@ func TestWastedAndItsUnion(t *testing.T) {
 			"overruns 2, wasted 80 of 130", "b 50, c 30"},
 		// C gives up at 140 over D, both under A, which left at 100: C wastes 40,
 		// D 160 - 140; together 100 to 160.
-		{"an orphan that gave up, too", []testSpan{root, {id: 2, parent: 1, start: 10, end: 140, hop: "c", outcome: failed}, {id: 3, parent: 2, start: 20, end: 160, hop: "d"}},
+		{"an orphan that gave up, too", []testSpan{root, {id: 2, parent: 1, start: 10, end: 140, hop: "c", outcome: cut}, {id: 3, parent: 2, start: 20, end: 160, hop: "d"}},
 			"overruns 2, wasted 60 of 60", "d 60"},
 		// C 120-130 and D 140-150 lie inside B: no orphans, but their share.
 		{"work inside an orphan", []testSpan{root, {id: 2, parent: 1, start: 10, end: 160, hop: "b"}, {id: 3, parent: 2, start: 120, end: 130, hop: "c"}, {id: 4, parent: 2, start: 140, end: 150, hop: "d"}},
@@ -97,7 +97,7 @@ func (d *dumb) orphan(s testSpan) bool {
 		return false
 	}
 	p := d.of(s.parent)
-	return (p.outcome == cut || p.outcome == failed) && s.end > p.end+1
+	return p.outcome == cut && s.end > p.end+1
 }
 
 // givenUp reports whether at that ms somebody above had given the span up.

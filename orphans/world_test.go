@@ -125,6 +125,7 @@ func told(c Counts) string {
 	note("unfinished", c.Unfinished)
 	note("async", c.OutlivedAsync)
 	note("completed", c.OutlivedCompleted)
+	note("failed", c.OutlivedFailed)
 	note("tolerated", c.WithinTolerance)
 	note("after root", c.StartedAfterRootEnd)
 	note("overruns", c.Overruns)

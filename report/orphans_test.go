@@ -37,20 +37,22 @@ func orphaned() *run {
 		Orphans: &orphans.Result{
 			Checkable: true, Tolerance: ms,
 			Counts: orphans.Counts{
-				SpansWithParent: 5, MissingParents: 1, Unfinished: 2, OutlivedAsync: 3, OutlivedCompleted: 4, WithinTolerance: 5,
+				SpansWithParent: 5, MissingParents: 1, Unfinished: 2, OutlivedAsync: 3, OutlivedCompleted: 4, OutlivedFailed: 8, WithinTolerance: 5,
 				StartedAfterRootEnd: 6, Orphaned: 3, Overruns: 2, LateStarts: 1, Wasted: 1800 * ms, WastedUnion: 1500 * ms,
 			},
 			WastedBy: []orphans.HopTime{{Hop: stockGet, NS: 1500 * ms}},
 			Pairs: []orphans.Pair{
 				{Parent: callStock, Child: stockGet, Orphaned: 2, CutCalls: 3, CutCallsWithChild: 2, Wasted: 1700 * ms,
-					Overrun: summed(600, 1100), StartLag: summed(1, 2), Work: summed(1000, 1500), Early: orphans.Early{Stopped: 1, StoppedOf: 2}, Verdict: orphans.Slow},
+					Overrun: summed(600, 1100), StartLag: summed(1, 2), Work: summed(1000, 1500), Early: orphans.Early{Stopped: 1, StoppedOf: 2},
+					Cancellation: orphans.Cancellation{Honours: orphans.HonoursUnknown, Stopped: 1, RanOn: 1, Lower: .025, Upper: .975}, Verdict: orphans.Slow},
 				{Parent: callStock, Child: callStock, Orphaned: 1, CutCalls: 3, CutCallsWithChild: 1, Wasted: 100 * ms,
-					Overrun: summed(100), StartLag: summed(900), Work: summed(100), Early: orphans.Early{StoppedOf: 1}, Verdict: orphans.Queue},
+					Overrun: summed(100), StartLag: summed(900), Work: summed(100), Early: orphans.Early{StoppedOf: 1},
+					Cancellation: orphans.Cancellation{Honours: orphans.HonoursUnknown, Completed: 1, Upper: 1}, Verdict: orphans.Queue},
 				{Parent: stockGet, Child: callStock, CutCalls: 1, Verdict: orphans.TooFew},
 				{Parent: stockGet, Child: stockGet, Orphaned: 9, Overrun: summed(5), StartLag: summed(5), Work: summed(9), Verdict: orphans.Mixed},
 			},
 			Inversions: []orphans.Inversion{{Parent: callStock, Child: stockGet, ParentWall: 300 * ms, ChildWall: 400 * ms, Seen: 12}},
-			CutOrder:   []orphans.CutOrder{{Outer: callStock, Inner: stockGet, Order: orphans.Order{OuterFirst: 1, Together: 2, InnerFirst: 3}}},
+			CutOrder:   []orphans.CutOrder{{Outer: callStock, Inner: stockGet, Order: orphans.Order{OuterFirst: 1, Together: 2, InnerFirst: 3, Doubtful: 4}}},
 			Items: []orphans.Case{
 				{Trace: "00000000000000000000000000000001", Kind: orphans.Overrun, Overrun: 1100 * ms, Wasted: 1100 * ms,
 					Parent: end(callStock, "0a", 0, 400, "n1", spans.Truncated, spans.Own), Child: end(stockGet, "0b", 1, 1499, "n2", spans.Completed, spans.NotCut),
@@ -82,16 +84,17 @@ var orphanContract = func() object {
 			"parent_hop": "string", "parent_kind": "string?", "child_hop": "string", "child_kind": "string?", "orphaned": "int",
 			"cut_calls": "int", "cut_calls_with_child": "int", "wasted_ns": "int", "overrun": five, "start_lag": five, "work": five,
 			"stopped_within_50ms": object{"n": "int", "of": "int"}, "verdict": "string",
+			"cancellation": object{"honoured": "string", "stopped": "int", "ran_on": "int", "completed": "int", "lower": "number", "upper": "number"},
 		}},
 		"inversions": list1{object{"parent_hop": "string", "parent_wall_ns": "int", "child_hop": "string", "child_wall_ns": "int", "seen": "int"}},
-		"cut_order":  list1{object{"outer_hop": "string", "inner_hop": "string", "outer_first": "int", "together": "int", "inner_first": "int"}},
+		"cut_order":  list1{object{"outer_hop": "string", "inner_hop": "string", "outer_first": "int", "together": "int", "inner_first": "int", "doubtful": "int"}},
 		"items": list1{object{
 			"trace": "string", "url": "string?", "kind": "string", "parent": end, "child": end, "overrun_ns": "int", "wasted_ns": "int",
 			"sure": "string", "evidence": "string", "file": "string", "position": object{"line": "int", "offset": "int"},
 		}},
 	}
 	for _, figure := range []string{
-		"spans_with_parent", "missing_parents", "unfinished", "outlived_async", "outlived_completed", "within_tolerance",
+		"spans_with_parent", "missing_parents", "unfinished", "outlived_async", "outlived_completed", "outlived_failed", "within_tolerance",
 		"started_after_root_end", "orphaned", "overruns", "late_starts", "wasted_ns", "wasted_union_ns",
 	} {
 		o[figure] = "int?"

@@ -72,7 +72,7 @@ func (s *orphanSettings) collect(p *plan) any {
 
 func (*orphanSettings) result(r *results, collected any) func() report.Section {
 	w := collected.(*orphans.Accumulator)
-	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Wall: r.wallOf()})
+	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Confidence: r.plan.confidence, Wall: r.wallOf()})
 	result.Inferred = r.merged.nested > 0 && result.Checkable
 	r.orphans = &result
 	if r.sampling.Kind != sampling.Biased {
