@@ -63,7 +63,7 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		d.decoders[c.File.Kind()] = dec
 	}
 	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
-	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 {
+	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || d.fields.Selection.Missing(t.Selected) != nil {
 		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
 	}
 	if t.Fields != nil {

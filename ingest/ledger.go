@@ -43,7 +43,7 @@ func NewLedger() *Ledger {
 func (l *Ledger) account(f *format.File) *account {
 	a := l.open[f]
 	if a == nil {
-		a = &account{summary: FileSummary{Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
+		a = &account{summary: FileSummary{index: f.Index, Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
 		l.open[f] = a
 	}
 	return a
@@ -52,9 +52,9 @@ func (l *Ledger) account(f *format.File) *account {
 // Add enters a tally. It fails if the tally does not account for each of its
 // records: that is a fault of this program, never of the data.
 func (l *Ledger) Add(t *format.Tally) error {
-	if t.Records != t.Accepted+t.Rejected+t.Blank {
-		return fmt.Errorf("%s from line %d: %d records, but %d accepted, %d rejected and %d blank: please report this fault",
-			t.Chunk.File.Path, t.Chunk.Line, t.Records, t.Accepted, t.Rejected, t.Blank)
+	if t.Records != t.Accepted+t.Rejected+t.Blank+t.Filtered {
+		return fmt.Errorf("%s from line %d: %d records, but %d accepted, %d rejected, %d blank and %d filtered: please report this fault",
+			t.Chunk.File.Path, t.Chunk.Line, t.Records, t.Accepted, t.Rejected, t.Blank, t.Filtered)
 	}
 	a := l.account(t.Chunk.File)
 	if t.AnswerErrors != "" && (a.answerErrors == "" || t.Chunk.Seq < a.errorsSeq) {
@@ -80,6 +80,7 @@ func (a *account) add(t *format.Tally) {
 	s.Rejected += t.Rejected
 	s.OtherLines += t.Others
 	s.Blank += t.Blank
+	s.Filtered += t.Filtered
 	s.Complete = s.Complete && !t.Incomplete
 	if t.Fields != nil && (s.Fields == nil || t.Chunk.Seq < a.fieldSeq) {
 		s.Fields, a.fieldSeq = t.Fields, t.Chunk.Seq
@@ -131,16 +132,36 @@ func (a *account) warnings(f *format.File) []note.Warning {
 // Accepted is how many records were.
 func (l *Ledger) Accepted() int64 { return l.total.Accepted }
 
-// MissingKeys warns of every --field whose key no record has.
-func (l *Ledger) MissingKeys(fields []field.Flag) (list []note.Warning) {
-	for _, f := range field.Flagged(fields, l.total.Flags, false) {
-		text := fmt.Sprintf("--field %s=%s: no record has that key", f.Role, f.Key)
-		if name := nearest.Name(f.Key, slices.Collect(maps.Keys(l.seen))); name != "" && name != f.Key {
-			text += "; did you mean " + name + "?"
-		}
-		list = append(list, note.Warning{Code: "field_not_found", Text: text})
+// MissingKeys warns of every --field and every --where whose key no record has.
+func (l *Ledger) MissingKeys(c field.Config) (list []note.Warning) {
+	for _, f := range field.Flagged(c.Fields, l.total.Flags, false) {
+		list = append(list, note.Warning{Code: "field_not_found", Text: fmt.Sprintf("--field %s=%s: ", f.Role, f.Key) + l.missing(f.Key)})
+	}
+	for _, w := range c.Selection.Missing(l.total.Selected) {
+		list = append(list, note.Warning{Code: "where_not_found", Text: "--where " + w.Text + ": " + l.missing(w.Key)})
 	}
 	return list
+}
+
+// missing says that there is no such key, and names the nearest.
+func (l *Ledger) missing(key string) string {
+	text := "no record has that key"
+	if name := nearest.Name(key, slices.Collect(maps.Keys(l.seen))); name != "" && name != key {
+		text += "; did you mean " + name + "?"
+	}
+	return text
+}
+
+// LeaveOut takes accepted spans of files, by their indexes, for filtered: only a whole
+// trace shows that the selection leaves it out. All files were read.
+func (l *Ledger) LeaveOut(spans map[int32]int64) {
+	for i := range l.files {
+		n := spans[l.files[i].index]
+		l.files[i].Accepted -= n
+		l.files[i].Filtered += n
+		l.total.Accepted -= n
+		l.total.Filtered += n
+	}
 }
 
 // Marked reports whether any record said how its attempt ended.
@@ -150,7 +171,7 @@ func (l *Ledger) Marked() bool { return l.total.Marks != 0 }
 // given, which mark attempts where the input does not.
 func (l *Ledger) Summary(configured bool) Summary {
 	s := Summary{
-		Records: l.total.Records, Accepted: l.total.Accepted, Rejected: l.total.Rejected, Blank: l.total.Blank,
+		Records: l.total.Records, Accepted: l.total.Accepted, Rejected: l.total.Rejected, Blank: l.total.Blank, Filtered: l.total.Filtered,
 		OtherLines:        l.total.Others,
 		DuplicatesDropped: new(int64),
 		TimeBasis:         l.total.TimeBasis(), Unit: l.total.UnitName(),

@@ -41,6 +41,9 @@ func accounted(in Summary) string {
 	if in.Blank > 0 {
 		parts = append(parts, fmt.Sprintf("%d blank", in.Blank))
 	}
+	if in.Filtered > 0 {
+		parts = append(parts, fmt.Sprintf("%d filtered", in.Filtered))
+	}
 	return head + ": " + strings.Join(parts, ", ") + otherLines(in) + "."
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Summary accounts for every record of a run. In each file and in total
-// Records = Accepted + Rejected + Blank.
+// Records = Accepted + Rejected + Blank + Filtered.
 type Summary struct {
 	Files             jsontype.List[FileSummary]  `json:"files"` // sorted by path
 	Records           int64                       `json:"records"`
@@ -15,7 +15,8 @@ type Summary struct {
 	Rejected          int64                       `json:"rejected"`
 	OtherLines        int64                       `json:"other_lines"` // rejected lines that are no records: they name neither a hop nor a trace nor a duration
 	Blank             int64                       `json:"blank"`
-	Traces            *int64                      `json:"traces"` // nil where not counted (hop logs have no whole traces), as are the next two
+	Filtered          int64                       `json:"filtered"` // left out by --where, --since or --until
+	Traces            *int64                      `json:"traces"`   // nil where not counted (hop logs have no whole traces), as are the next two
 	Spans             *int64                      `json:"spans"`
 	DuplicatesDropped *int64                      `json:"duplicates_dropped"`
 	TimeBasis         string                      `json:"time_basis"`
@@ -29,6 +30,7 @@ type Summary struct {
 // FileSummary is the part of one file. Bytes counts what was read, compressed.
 // Fields names the key chosen for each role in the first accepted record.
 type FileSummary struct {
+	index       int32
 	Path        string               `json:"path"`
 	Format      string               `json:"format"`
 	Compression string               `json:"compression"`
@@ -39,6 +41,7 @@ type FileSummary struct {
 	Rejected    int64                `json:"rejected"`
 	OtherLines  int64                `json:"other_lines"`
 	Blank       int64                `json:"blank"`
+	Filtered    int64                `json:"filtered"`
 	Complete    bool                 `json:"complete"`
 	Fields      jsontype.Map[string] `json:"fields"`
 }

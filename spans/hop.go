@@ -66,6 +66,10 @@ const (
 	// LogLine: the record is a line of a hop log and names no span; its id is
 	// made up.
 	LogLine
+	// Wanted: the span meets all conditions for its trace to be looked at.
+	Wanted
+	// Unwanted: the span has what its trace is left out for.
+	Unwanted
 )
 
 // Has reports whether all of want are set.

@@ -16,6 +16,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -34,6 +35,8 @@ type options struct {
 	timeIs       string
 	firstAttempt string
 	by           string
+	where        []string
+	since, until string
 	timeouts     []string
 	maxLine      string
 
@@ -76,6 +79,9 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
 	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, such as a canary's: for the Kaplan-Meier value, and for what each tells of a timeout")
+	f.StringArrayVar(&o.where, "where", nil, "only lines, and whole traces of which a span does: `KEY=VALUE`, KEY!=VALUE or KEY~GLOB; repeatable, all must hold")
+	f.StringVar(&o.since, "since", "", "only attempts, and traces, begun at that `TIME` or later: RFC 3339, a date, or an offset such as -2h")
+	f.StringVar(&o.until, "until", "", "only attempts, and traces, begun before that `TIME`")
 	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "16MiB", "longest line, or value of a document, that is read; longer ones are rejected")
 
@@ -229,6 +235,10 @@ func (o *options) planInput(p *plan) error {
 			return fmt.Errorf("--field %s: that key tells success, the opposite of an error: write --field success=%s", s, f.Key)
 		}
 		c.Fields = append(c.Fields, f)
+	}
+	var err error
+	if c.Selection, err = selection.New(o.where, o.since, o.until, time.Now()); err != nil {
+		return err
 	}
 	if u, ok := moment.ParseUnit(o.unit); ok {
 		c.Unit = u

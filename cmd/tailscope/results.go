@@ -51,7 +51,8 @@ func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
 	in.Sampling = ingest.Sampling{Kind: string(v.Kind), Evidence: v.Evidence}
 	in.Warnings = append(in.Warnings, v.Warnings...)
 	if f.traces.Spans > 0 {
-		in.Traces, in.Spans, in.DuplicatesDropped = &f.traces.Traces, &f.traces.Spans, &f.traces.Duplicates
+		traces, spans := f.traces.Traces-f.leftOut.traces, f.traces.Spans-f.leftOut.spans
+		in.Traces, in.Spans, in.DuplicatesDropped = &traces, &spans, &f.traces.Duplicates
 	}
 }
 

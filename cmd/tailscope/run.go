@@ -36,6 +36,7 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	defer read.close()
 	defer read.rejects.discard()
+	read.ledger.LeaveOut(read.leftOut.byFile)
 	if err := read.ledgerAgrees(); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func fieldList(fields map[string]string) string {
 
 // inputWarnings are those that only the whole run can give.
 func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
-	list := f.ledger.MissingKeys(p.ingest.Fields.Fields)
+	list := append(f.ledger.MissingKeys(p.ingest.Fields.Config), f.leftOut.warnings()...)
 	if p.leavesChains(in) {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}
@@ -147,6 +147,8 @@ func nothingAccepted(in ingest.Summary, skipped []note.Warning) error {
 		return errors.New("no spans: only logs or metrics")
 	case len(in.Files) == 0 && len(skipped) > 0:
 		return errors.New("nothing was read: " + skipped[0].Text)
+	case in.Records == in.Blank+in.Filtered && in.Filtered > 0:
+		return fmt.Errorf("nothing selected: %s left out by --where, --since or --until", note.Form(in.Filtered, "the only record was", fmt.Sprintf("all %d records were", in.Filtered)))
 	case in.Records == in.Blank:
 		return errors.New("no records: the input is empty")
 	}
@@ -162,7 +164,7 @@ func (p *plan) incomplete(in ingest.Summary, f *merged) error {
 			why = append(why, file.Path+" is incomplete: what was whole is in the report")
 		}
 	}
-	if lost := in.Rejected - in.OtherLines; !p.maxRejects.set && lost > in.Accepted {
+	if lost := in.Rejected - in.OtherLines; !p.maxRejects.set && lost > in.Accepted+in.Filtered {
 		why = append(why, fmt.Sprintf("of the records that name a hop, a trace or a duration %d %s rejected and only %d accepted (--max-rejects allows more)",
 			lost, note.Form(lost, "was", "were"), in.Accepted))
 	}

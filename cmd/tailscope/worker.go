@@ -16,6 +16,7 @@ type worker struct {
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
 	folded           bool // the ids in the names of hops
+	leftOut          leftOut
 
 	// What those who collect have asked for by their methods.
 	batches []interface{ AddBatch(*spans.Batch) error }
@@ -114,6 +115,9 @@ func (w *worker) addChain(chain *spans.Chain) {
 // between two of these.
 func (w *worker) addTrace(t *spans.Trace) {
 	rules := w.plan.ingest.Fields
+	if !w.leftOut.keeps(rules.Selection, t) {
+		return
+	}
 	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
 	if w.plan.infer && t.OfLog() {
 		w.nest(t)
@@ -168,4 +172,5 @@ func (w *worker) merge(o *worker) {
 	}
 	w.nested += o.nested
 	w.unnested += o.unnested
+	w.leftOut.merge(&o.leftOut)
 }

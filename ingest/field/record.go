@@ -3,6 +3,7 @@ package field
 import (
 	"bytes"
 
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
 )
@@ -87,9 +88,12 @@ type Record struct {
 	Duplicates int64  // keys that came more than once
 	Signs      Signs  // of all its keys
 	Flags      uint64 // of all its keys
+	Selected   selection.Values
 }
 
-func (r *Record) Reset() { r.Has, r.Duplicates, r.Signs, r.Flags = 0, 0, 0, 0 }
+func (r *Record) Reset() {
+	r.Has, r.Duplicates, r.Signs, r.Flags, r.Selected = 0, 0, 0, 0, selection.Values{}
+}
 
 // Get returns the value for a role; an absent one is empty.
 func (r *Record) Get(role Role) *Value {
@@ -131,6 +135,14 @@ func (r *Record) Note(key *Key, kind jsonscan.Kind, raw []byte) {
 	for i := range key.Uses {
 		r.Put(&key.Uses[i], key, kind, raw)
 	}
+	r.Select(key, raw)
+}
+
+// Select notes a value for the conditions on its key.
+func (r *Record) Select(key *Key, raw []byte) {
+	if key.Conditions != nil {
+		r.Selected.Note(key.selection, key.Conditions, raw)
+	}
 }
 
 // Known reports whether the record has a value for each of the roles.
@@ -151,6 +163,9 @@ type Key struct {
 	Signs Signs
 	Flags uint64 // a bit for each --field that names the key
 	next  *Key   // the key that followed it when it was last read
+
+	Conditions []int // on its value
+	selection  *selection.Selection
 }
 
 // Keys remembers the keys seen, so that a key costs one look-up without an

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
@@ -137,13 +138,14 @@ func (r Role) OfSpans() bool {
 // Config is how the user wants records read.
 type Config struct {
 	Fields       []Flag
-	Unit         moment.Unit // of bare durations and timeouts; NoUnitGiven: none
-	TimeIs       string      // "start", "end" or "" (a bare timestamp is an end)
-	FirstAttempt int         // number of the first attempt; -1: by the key
-	By           string      // key whose value is the stratum; "" for none
-	HopName      string      // of spans: "service", "operation", or "" for both
-	InferNesting bool        // hop logs become traces whose parents come from times
-	WeightKey    string      // tag that holds how many traces one stands for; "" for none
+	Unit         moment.Unit          // of bare durations and timeouts; NoUnitGiven: none
+	TimeIs       string               // "start", "end" or "" (a bare timestamp is an end)
+	Selection    *selection.Selection // of lines and traces; nil: all
+	FirstAttempt int                  // number of the first attempt; -1: by the key
+	By           string               // key whose value is the stratum; "" for none
+	HopName      string               // of spans: "service", "operation", or "" for both
+	InferNesting bool                 // hop logs become traces whose parents come from times
+	WeightKey    string               // tag that holds how many traces one stands for; "" for none
 }
 
 // Names reports whether the user named a key of role.

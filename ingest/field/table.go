@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
 )
 
@@ -21,6 +22,8 @@ type Table struct {
 	// Signs says what the mere presence of a key shows, nil where nobody asks. It gets the
 	// key without its wrappers, in lower case and folded.
 	Signs func(lower, folded string) Signs
+	// selection has the conditions on keys, nil for none.
+	selection *selection.Selection
 }
 
 func NewTable() *Table {
@@ -118,6 +121,11 @@ func (t *Table) AddKnown(key string, u Use) { t.add(t.known, key, u) }
 
 func (t *Table) add(to map[string][]Use, key string, u Use) {
 	to[key] = append(to[key], u)
+	t.open(key)
+}
+
+// open has objects looked into in which a dotted key may be.
+func (t *Table) open(key string) {
 	for i, c := range key {
 		if c == '.' {
 			t.parents[key[:i]] = true
@@ -125,11 +133,31 @@ func (t *Table) add(to map[string][]Use, key string, u Use) {
 	}
 }
 
+// Select has the values of keys noted on which a selection has conditions.
+func (t *Table) Select(s *selection.Selection) {
+	if t.selection = s; s == nil {
+		return
+	}
+	for i := range s.Conditions {
+		t.open(strings.ToLower(s.Conditions[i].Key))
+	}
+}
+
+// conditionsOn are those on a key, or on what it is without its wrappers.
+func (t *Table) conditionsOn(lower, bare string) []int {
+	on := t.selection.Of(lower)
+	if bare != lower {
+		on = slices.Concat(on, t.selection.Of(bare))
+	}
+	return on
+}
+
 // describe returns what is known of a key, which is a dotted path for nested ones.
 func (t *Table) describe(key string) Key {
 	bare := unwrapped(key)
 	lower, folded := strings.ToLower(bare), FoldKey(bare)
 	k := Key{Path: key, Uses: slices.Concat(t.exact[key], t.known[strings.ToLower(key)], t.folded[folded]), Opens: t.opens(key, folded)}
+	k.Conditions, k.selection = t.conditionsOn(strings.ToLower(key), lower), t.selection
 	if t.Signs != nil {
 		k.Signs = t.Signs(lower, folded)
 	}

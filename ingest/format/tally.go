@@ -2,15 +2,17 @@ package format
 
 import (
 	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/internal/note"
 )
 
 // Tally is what decoding one chunk gave besides batches. Records =
-// Accepted + Rejected + Blank.
+// Accepted + Rejected + Blank + Filtered.
 type Tally struct {
 	Chunk                              *Chunk
 	Records, Accepted, Rejected, Blank int64
+	Filtered                           int64    // left out by the selection
 	Rejects                            []Reject // all of them, or the first of each reason
 	Counts                             map[Reason]int64
 	Fields                             map[string]string // keys of the first accepted record
@@ -25,8 +27,9 @@ type Tally struct {
 	examples     [oddities]example
 	AnswerErrors string // the first list of errors in an answer
 
-	Flags uint64   // a bit for each --field whose key a record has
-	Seen  []string // keys of the records, where no record has one of those
+	Selected selection.Set // conditions whose key a record has
+	Flags    uint64        // a bit for each --field whose key a record has
+	Seen     []string      // keys of the records, where no record has one of those
 
 	Units, Marks, Basis uint8
 	KeepAll             bool
@@ -54,6 +57,7 @@ const (
 	GroupedDurations               // commas that were read as separators of thousands
 	EpochDurations                 // durations that are points in time
 	SlowRejects                    // rejects that speak of timeouts or of long durations
+	Timeless                       // records without a time, where times are selected
 	LongNames                      // names and ids that were clipped
 	NumberedTries                  // counts of tries that number attempts
 	oddities
@@ -88,6 +92,12 @@ func (t *Tally) Reject(line, offset int64, f *Fault) {
 	if t.KeepAll || t.Counts[f.reason] == 1 {
 		t.Rejects = append(t.Rejects, Reject{t.Chunk.File.Path, line, offset, f.reason, f.detail})
 	}
+}
+
+// Filter counts a record that the selection leaves out.
+func (t *Tally) Filter() {
+	t.Records++
+	t.Filtered++
 }
 
 func (t *Tally) SkipBlank() {
@@ -142,6 +152,8 @@ func (t *Tally) Add(o *Tally) {
 	t.Accepted += o.Accepted
 	t.Rejected += o.Rejected
 	t.Blank += o.Blank
+	t.Filtered += o.Filtered
+	t.Selected |= o.Selected
 	t.Others += o.Others
 	for i, n := range o.Odd {
 		t.Odd[i] += n
@@ -208,6 +220,7 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 	SlowRejects:      {"slow_rejects", "rejected record speaks", "rejected records speak", " of a timeout or of a long duration: what was left out may be the tail"},
 	NumberedTries:    {"numbered_tries", "record counts", "records count", " one try more than the one before of the same chain and hop: if the key numbers attempts, give --field attempt=KEY; a count of tries is of one call"},
 	ZeroStatuses:     {"zero_statuses", "status is 0 with nothing of HTTP beside it and was", "statuses are 0 with nothing of HTTP beside them and were", " read as no error, as gRPC and OpenTelemetry write it; of HTTP it would be a caller that left"},
+	Timeless:         {"timeless_records", "record has no time that could be read and was", "records have no time that could be read and were", " left out by --since and --until"},
 	LongNames:        {"names_clipped", "name or id is longer than 4 KiB and was", "names or ids are longer than 4 KiB and were", " clipped: each ends in a hash of the whole, so that two that differ stay apart"},
 }
 

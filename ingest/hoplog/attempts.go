@@ -109,7 +109,11 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 
 // settle counts a record and hands on its attempt.
 func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, offset int64) {
-	if bad != nil {
+	switch {
+	case bad == leftOut:
+		a.tally.Filter()
+		return
+	case bad != nil:
 		a.reject(bad, line, offset)
 		return
 	}
@@ -124,6 +128,9 @@ func (a *attempts) settle(c *format.Chunk, hop []byte, bad *format.Fault, line, 
 // reject counts a record that cannot be used, or a line that is none.
 func (a *attempts) reject(bad *format.Fault, line, offset int64) {
 	switch rec := &a.rec; {
+	case a.outside(rec):
+		a.tally.Filter()
+		return
 	case !a.table && rec.Has&recordRoles == 0:
 		bad = bad.OtherLine()
 	case a.speaksOfSlowness(rec):
@@ -168,6 +175,9 @@ func (a *attempts) fill() (hop []byte, bad *format.Fault) {
 	rec, r := &a.rec, &a.row
 	*r = spans.Row{}
 	a.tally.Flags |= rec.Flags
+	if !a.keeps(rec) {
+		return nil, leftOut
+	}
 	hop = bytes.TrimSpace(rec.Get(field.Hop).Raw)
 	if len(hop) == 0 {
 		return nil, format.NewFault(format.NoHop, "no hop: "+missingHop(rec))
@@ -180,6 +190,9 @@ func (a *attempts) fill() (hop []byte, bad *format.Fault) {
 		return nil, bad
 	}
 	r.Duration, r.Resolution, r.HasDuration = length.NS, length.Resolution, true
+	if !a.inTime(rec, r) {
+		return nil, leftOut
+	}
 	a.timeout(rec, r)
 	if bad = a.outcome(rec, r); bad != nil {
 		return nil, bad
@@ -346,7 +359,7 @@ func (a *attempts) optional(rec *field.Record, r *spans.Row) {
 	if ended || a.columns.Has(spans.Traces) {
 		r.Trace = traceOf(rec.Get(field.Trace))
 	}
-	if ended || a.columns.Has(spans.Starts) {
+	if !r.HasStart && (ended || a.columns.Has(spans.Starts)) {
 		a.start(rec, r)
 	}
 }
@@ -379,11 +392,13 @@ func (a *attempts) start(rec *field.Record, r *spans.Row) {
 			a.tally.Show(format.UnreadTimes, v)
 			continue
 		}
-		a.tally.Stamp(t.NS)
+		begun := t.NS
 		if a.isEnd(role) {
-			t.NS -= r.Duration
+			begun -= r.Duration
 		}
-		r.Start, r.HasStart = t.NS, true
+		if r.Start, r.HasStart = begun, true; a.linked || a.holds(begun) {
+			a.tally.Stamp(t.NS)
+		}
 		return
 	}
 }

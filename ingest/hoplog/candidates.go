@@ -70,6 +70,7 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	k.addHopParts()
 	k.AddExact(c.By, field.Use{Role: field.Stratum})
 	rules.AddConditions(k.Table)
+	k.Select(c.Selection)
 	return k.Table
 }
 

@@ -126,7 +126,7 @@ type fastRow struct {
 // newFastRow returns the fast path of records with those keys, nil where there is
 // none. basis is that of their times.
 func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
-	if a.linked || a.columns.Has(spans.Strata) {
+	if a.linked || a.columns.Has(spans.Strata) || a.fields.Selection != nil {
 		return nil
 	}
 	p := &fastRow{basis: basis}

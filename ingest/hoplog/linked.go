@@ -58,6 +58,9 @@ func (a *attempts) link(file int32) {
 	if row.Retry {
 		row.Ties |= spans.MarkedRetry
 	}
+	if s := a.fields.Selection; s != nil {
+		row.Ties |= format.SelectionTies(s.Judge(rec.Selected))
+	}
 	row.Host, row.Instance, row.Stratum = s.Host(nil), s.Peer(rec.Instance()), s.Stratum(rec.Get(field.Stratum).Raw)
 }
 

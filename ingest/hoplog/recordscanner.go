@@ -69,7 +69,7 @@ func (s *recordScanner) valueOf(key *field.Key) error {
 		}
 		s.note(key, jsonscan.Composite, s.B[from:s.I])
 		return nil
-	case len(key.Uses) == 0:
+	case len(key.Uses) == 0 && key.Conditions == nil:
 		return s.Skip()
 	}
 	kind, raw, err := s.Any()
@@ -84,6 +84,7 @@ func (s *recordScanner) valueOf(key *field.Key) error {
 func (s *recordScanner) note(key *field.Key, kind jsonscan.Kind, raw []byte) {
 	s.rec.Signs |= key.Signs
 	s.rec.Flags |= key.Flags
+	s.rec.Select(key, raw)
 	if kind == jsonscan.Composite && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 		return
 	}

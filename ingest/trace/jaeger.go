@@ -125,7 +125,7 @@ func (j *jaegerReader) process() (p process, err error) {
 			p.service = raw
 			return err
 		case "tags":
-			return j.eachTag(p.tag)
+			return j.eachTag(func(key []byte, kind jsonscan.Kind, raw []byte) { j.processTag(&p, key, kind, raw) })
 		}
 		return j.s.Skip()
 	})

@@ -54,7 +54,7 @@ func (r *modelReader) context(m *members) {
 		case "process":
 			var p model.Process
 			if v.is() == '{' && r.unmarshal(v, &p, "process") {
-				r.batch = processOf(&p)
+				r.batch = r.processOf(&p)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (r *modelReader) mapping(v located) int {
 	var p model.Trace_ProcessMapping
 	v = v.whole()
 	if r.unmarshal(v, &p, "processMap") {
-		r.add(p.ProcessID, processOf(&p.Process))
+		r.add(p.ProcessID, r.processOf(&p.Process))
 	}
 	return len(v.raw)
 }
@@ -91,11 +91,11 @@ type jsonpbMessage interface {
 	ProtoMessage()
 }
 
-func processOf(p *model.Process) process {
+func (r *modelReader) processOf(p *model.Process) process {
 	q := process{service: []byte(p.ServiceName)}
 	for i := range p.Tags {
 		kind, raw := tagValue(&p.Tags[i], nil)
-		q.tag([]byte(p.Tags[i].Key), kind, raw)
+		r.processTag(&q, []byte(p.Tags[i].Key), kind, raw)
 	}
 	return q
 }
@@ -175,7 +175,7 @@ func (r *modelReader) log(l *model.Log) {
 
 func (r *modelReader) processFor(s *model.Span) process {
 	if s.Process != nil {
-		return processOf(s.Process)
+		return r.processOf(s.Process)
 	}
 	if s.ProcessID == "" || len(r.processes) == 0 {
 		return r.batch

@@ -129,7 +129,7 @@ func (o *otlpReader) resourceAttribute(key []byte, kind jsonscan.Kind, raw []byt
 	if string(key) == "service.name" && kind != jsonscan.Composite {
 		o.resource.service = raw
 	}
-	o.resource.tag(key, kind, raw)
+	o.processTag(&o.resource, key, kind, raw)
 }
 
 // scope reads the scope at the start of v.

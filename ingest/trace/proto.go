@@ -419,11 +419,11 @@ func (d *protoDecoder) process(b []byte) {
 	var entry model.Trace_ProcessMapping
 	isEntry := entry.Unmarshal(b) == nil
 	if isEntry {
-		d.model.add(entry.ProcessID, processOf(&entry.Process))
+		d.model.add(entry.ProcessID, d.model.processOf(&entry.Process))
 	}
 	var whole model.Process
 	if err := whole.Unmarshal(b); err == nil {
-		d.model.batch = processOf(&whole)
+		d.model.batch = d.model.processOf(&whole)
 	} else if !isEntry && d.partial == nil {
 		d.partial = format.NewFault(format.Malformed, "process: "+err.Error())
 	}

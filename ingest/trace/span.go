@@ -8,6 +8,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/digest"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
@@ -35,7 +36,9 @@ type spanReader struct {
 	traceID spans.TraceID
 	opaque  bool
 	// general: no fast path is taken, for tests to hold them against.
-	general bool
+	general   bool
+	selection *selection.Selection
+	hopNames  *format.Settings
 	// rest is what is read of an element whose spans come by themselves, nil while
 	// other text is.
 	rest *context
@@ -50,7 +53,7 @@ type spanReader struct {
 }
 
 func newSpanReader(f *format.Settings, c spans.Columns) spanReader {
-	return spanReader{columns: c, tags: field.NewKeys(f.Tags), rules: f.Rules, general: f.General}
+	return spanReader{columns: c, tags: field.NewKeys(f.Tags), rules: f.Rules, general: f.General || f.Selection != nil, selection: f.Selection, hopNames: f}
 }
 
 // begin turns to another chunk.
@@ -87,11 +90,15 @@ type process struct {
 	service, host []byte
 	rank          int    // of the key that host came from
 	digest        uint64 // of all tags
+	selected      selection.Values
 	sum           uint64 // what it adds to the digest of a span, 0: not known
 }
 
 // tag keeps the best name of the host or instance.
-func (p *process) tag(key []byte, kind jsonscan.Kind, raw []byte) {
+func (r *spanReader) processTag(p *process, key []byte, kind jsonscan.Kind, raw []byte) {
+	if r.selection != nil {
+		p.selected.Note(r.selection, r.tags.Find(key).Conditions, raw)
+	}
 	p.digest += digest.Sum(digest.Sum(0, key), raw)
 	if rank := hostKeys[string(key)]; rank > p.rank && len(raw) > 0 && kind != jsonscan.Composite {
 		p.host, p.rank = raw, rank
@@ -208,8 +215,32 @@ func (r *spanReader) handOn() {
 	f.add(saltOperation, f.operation)
 	r.row.Digest = f.digest + f.process.sum
 	r.row.Host = r.sink.Host(f.process.host)
+	r.selects()
 	r.tally.Accept()
 	r.sink.Span(r.row, nil, f.process.service, f.operation, f.kind)
+}
+
+// selects notes what the span says of the selection of its trace: by its tags, those of
+// its process, and what it is called.
+func (r *spanReader) selects() {
+	s, f := r.selection, &r.has
+	if s == nil {
+		return
+	}
+	v := r.rec.Selected.Or(f.process.selected)
+	hop := r.hopNames.SpanHop(nil, f.process.service, f.operation, f.kind)
+	for _, known := range [...]struct {
+		key   string
+		value []byte
+	}{
+		{"hop", []byte(hop.Name)}, {"service", f.process.service}, {"service.name", f.process.service}, {"operation", f.operation},
+		{"operationname", f.operation}, {"name", f.operation}, {"kind", []byte(f.kind.String())}, {"span.kind", []byte(f.kind.String())},
+		{"trace", f.trace}, {"traceid", f.trace}, {"trace_id", f.trace},
+	} {
+		v.Default(s, known.key, known.value)
+	}
+	r.tally.Selected |= v.Seen
+	r.row.Ties |= format.SelectionTies(s.Judge(v))
 }
 
 // add sets what a process adds to the digest of its spans.

@@ -50,6 +50,7 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 		outcome.AddTimeouts(t, c.Unit)
 	}
 	rules.AddConditions(t)
+	t.Select(c.Selection)
 	t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven})
 	t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
 	return t

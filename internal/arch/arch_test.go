@@ -27,13 +27,19 @@ var table = map[string][]string{
 	"spans":              {},
 	"spans/assembly":     {"spans"},
 	"report":             {"quantile"},
-	"ingest/field":       {"spans"},
+	"ingest/selection":   {},
+	"ingest/field":       {"spans", "ingest/selection"},
 	"ingest/outcome":     {"spans", "ingest/field"},
-	"ingest/format":      {"spans", "ingest/field", "ingest/outcome"},
+	"ingest/format":      {"spans", "ingest/selection", "ingest/field", "ingest/outcome"},
 	"ingest/hoplog":      {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+<<<<<<< HEAD
 	"ingest/trace":       {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
 	"ingest/wrap":        {"ingest/format"},
 	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace", "ingest/wrap"},
+=======
+	"ingest/trace":       {"spans", "ingest/selection", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace"},
+>>>>>>> eab4dcf (cmd, ingest: lines and traces are selected by keys and by time)
 	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
@@ -47,7 +53,7 @@ var table = map[string][]string{
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have
