@@ -152,6 +152,10 @@ func nothingAccepted(in ingest.Summary, skipped []note.Warning) error {
 	case in.Records == in.Blank:
 		return errors.New("no records: the input is empty")
 	}
+	if in.Filtered > 0 {
+		return fmt.Errorf("nothing accepted: %d of %s left out by --where, --since or --until, and %d %s rejected", in.Filtered,
+			note.Count(in.Records, "record")+note.Form(in.Records, " was", " were"), in.Rejected, note.Form(in.Rejected, "was", "were"))
+	}
 	worst := slices.MaxFunc(in.Rejects, func(a, b ingest.RejectCount) int { return int(a.Count - b.Count) })
 	return fmt.Errorf("nothing accepted: %s as %s", note.Form(in.Rejected, "the only record was rejected", fmt.Sprintf("all %d records were rejected, most of them", in.Rejected)), worst.Reason)
 }

@@ -32,14 +32,9 @@ var table = map[string][]string{
 	"ingest/outcome":     {"spans", "ingest/field"},
 	"ingest/format":      {"spans", "ingest/selection", "ingest/field", "ingest/outcome"},
 	"ingest/hoplog":      {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
-<<<<<<< HEAD
-	"ingest/trace":       {"spans", "ingest/field", "ingest/outcome", "ingest/format"},
+	"ingest/trace":       {"spans", "ingest/selection", "ingest/field", "ingest/outcome", "ingest/format"},
 	"ingest/wrap":        {"ingest/format"},
 	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace", "ingest/wrap"},
-=======
-	"ingest/trace":       {"spans", "ingest/selection", "ingest/field", "ingest/outcome", "ingest/format"},
-	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace"},
->>>>>>> eab4dcf (cmd, ingest: lines and traces are selected by keys and by time)
 	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
