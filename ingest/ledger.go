@@ -43,7 +43,7 @@ func NewLedger() *Ledger {
 func (l *Ledger) account(f *format.File) *account {
 	a := l.open[f]
 	if a == nil {
-		a = &account{summary: FileSummary{index: f.Index, Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
+		a = &account{summary: FileSummary{Index: f.Index, Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
 		l.open[f] = a
 	}
 	return a
@@ -156,7 +156,7 @@ func (l *Ledger) missing(key string) string {
 // trace shows that the selection leaves it out. All files were read.
 func (l *Ledger) LeaveOut(spans map[int32]int64) {
 	for i := range l.files {
-		n := spans[l.files[i].index]
+		n := spans[l.files[i].Index]
 		l.files[i].Accepted -= n
 		l.files[i].Filtered += n
 		l.total.Accepted -= n

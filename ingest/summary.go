@@ -30,7 +30,7 @@ type Summary struct {
 // FileSummary is the part of one file. Bytes counts what was read, compressed.
 // Fields names the key chosen for each role in the first accepted record.
 type FileSummary struct {
-	index       int32
+	Index       int32                `json:"-"` // of the file in the rows
 	Path        string               `json:"path"`
 	Format      string               `json:"format"`
 	Compression string               `json:"compression"`
