@@ -14,9 +14,11 @@ import (
 // Section says who owns the tail: the hops, where failures sit and, in full, the
 // instances of the owner.
 func (r *Result) Section(v *report.View) report.Section {
+	lines, few := r.lines(), len(r.Hops) == 1
+	r = r.shown(v)
 	columns := r.columns(v)
-	s := report.Section{Key: "owner", JSON: func() any { return r }, Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
-	if len(r.Hops) == 1 && !v.InFull { // one hop has all of everything
+	s := report.Section{Key: "owner", JSON: func() any { return r }, Lines: lines, Data: report.NewTable("", r.Hops, columns)}
+	if few && !v.InFull { // one hop has all of everything
 		return s
 	}
 	s.Tables = []report.Table{
@@ -27,6 +29,24 @@ func (r *Result) Section(v *report.View) report.Section {
 	}
 	return s
 }
+
+// shown is the result with the hops to show.
+func (r *Result) shown(v *report.View) *Result {
+	s := *r
+	s.Hops = report.Shown(v, r.Hops, func(h *Hop) []string { return []string{h.Name} })
+	s.Failures.ByHop = report.Shown(v, r.Failures.ByHop, countedHop)
+	s.Failures.AnyCut.ByHop = report.Shown(v, r.Failures.AnyCut.ByHop, countedHop)
+	s.Instances = report.Shown(v, r.Instances, func(i *Instance) []string { return []string{i.Hop} })
+	if r.Nesting != nil {
+		n := *r.Nesting
+		n.Pairs = report.Shown(v, n.Pairs, func(p *PairOfHops) []string { return []string{p.Caller, p.Callee} })
+		n.Late = report.Shown(v, n.Late, func(name *string) []string { return []string{*name} })
+		s.Nesting = &n
+	}
+	return &s
+}
+
+func countedHop(c *HopCount) []string { return []string{c.Hop} }
 
 // lines say the verdict among the first lines, and what to know with it.
 func (r *Result) lines() []string {

@@ -20,6 +20,7 @@ const unknownSampling = "unknown"
 // Section is the hop tables: the tails, the durations by how attempts ended, and
 // the walls.
 func Section(hops []Result, v *report.View) report.Section {
+	hops = report.Shown(v, hops, func(h *Result) []string { return []string{h.Name} })
 	s := report.Section{Key: "hops", JSON: func() any { return jsontype.List[Result](hops) }, Data: dataTable(hops)}
 	if len(hops) > 0 {
 		s.Tables = []report.Table{tailTable(hops, v), bucketTable(hops, v.Quantiles), wallTable(hops)}

@@ -81,7 +81,7 @@ func TestLedgerFindsALostRecord(t *testing.T) {
 	f := &format.File{Path: "x"}
 	l := NewLedger()
 	err := l.Add(&format.Tally{Chunk: &format.Chunk{File: f, Line: 7}, Records: 5, Accepted: 1, Rejected: 2, Blank: 1})
-	if err == nil || err.Error() != "x from line 7: 5 records, but 1 accepted, 2 rejected and 1 blank: please report this fault" {
+	if err == nil || err.Error() != "x from line 7: 5 records, but 1 accepted, 2 rejected, 1 blank and 0 filtered: please report this fault" {
 		t.Errorf("%v", err)
 	}
 }

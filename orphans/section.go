@@ -15,7 +15,7 @@ import (
 // hops, inverted timeouts and, in full, the order of cuts and the worst cases. Or
 // it says why there is nothing to say. CSV has a row a case, worst first.
 func (r *Result) Section(v *report.View) report.Section {
-	r = r.located(v)
+	r = r.located(v).shown(v)
 	s := report.Section{Key: "orphans", JSON: func() any { return r }, Data: report.NewTable("", r.Items, caseColumns)}
 	if !r.Checkable {
 		s.Lines = []string{"Orphans: not checkable (" + r.Reason + ")."}
@@ -26,6 +26,17 @@ func (r *Result) Section(v *report.View) report.Section {
 		s.Tables = append(s.Tables, cutOrderTable(r), caseTable(r))
 	}
 	return s
+}
+
+// shown is the result with the hops to show, on either side.
+func (r *Result) shown(v *report.View) *Result {
+	s := *r
+	s.WastedBy = report.Shown(v, r.WastedBy, func(h *HopTime) []string { return []string{h.Name} })
+	s.Pairs = report.Shown(v, r.Pairs, func(p *Pair) []string { return []string{p.Parent.Name, p.Child.Name} })
+	s.Inversions = report.Shown(v, r.Inversions, func(i *Inversion) []string { return []string{i.Parent.Name, i.Child.Name} })
+	s.CutOrder = report.Shown(v, r.CutOrder, func(c *CutOrder) []string { return []string{c.Outer.Name, c.Inner.Name} })
+	s.Items = report.Shown(v, r.Items, func(c *Case) []string { return []string{c.Parent.Name, c.Child.Name} })
+	return &s
 }
 
 // located is the result with the files of the cases and the addresses of their

@@ -2,6 +2,7 @@ package report
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/internal/note"
@@ -31,11 +32,26 @@ func Opening(first, of string, warnings []note.Warning) []string {
 
 // View is what a section must know of the page it stands on.
 type View struct {
-	Quantiles []quantile.P // those of every distribution, in the order asked for
-	InFull    bool         // a command of one section shows all of it
-	Sampling  string       // how the traces were chosen: unknown, biased and so on
-	Paths     []string     // of the input files, by their index in rows
-	TraceURL  string       // template of a trace's address, with {trace}; "" for none
+	Quantiles []quantile.P           // those of every distribution, in the order asked for
+	InFull    bool                   // a command of one section shows all of it
+	Sampling  string                 // how the traces were chosen: unknown, biased and so on
+	Paths     []string               // of the input files, by their index in rows
+	TraceURL  string                 // template of a trace's address, with {trace}; "" for none
+	Hops      func(name string) bool // those to show; nil: all
+}
+
+// Shown returns the rows to show: those of which one of the hops is to be shown.
+func Shown[R any](v *View, rows []R, hops func(*R) []string) []R {
+	if v.Hops == nil {
+		return rows
+	}
+	var shown []R
+	for i := range rows {
+		if slices.ContainsFunc(hops(&rows[i]), v.Hops) {
+			shown = append(shown, rows[i])
+		}
+	}
+	return shown
 }
 
 // TraceAddress is where a trace can be looked at, empty where no template was

@@ -16,7 +16,9 @@ import (
 // failures, where failing calls end, the layers, and what was executed twice. CSV
 // has a row a hop.
 func (r *Result) Section(v *report.View) report.Section {
-	s := report.Section{Key: "retries", JSON: func() any { return r }, Lines: r.lines(), Data: report.NewTable("", r.Hops, columns)}
+	lines := r.lines()
+	r = r.shown(v)
+	s := report.Section{Key: "retries", JSON: func() any { return r }, Lines: lines, Data: report.NewTable("", r.Hops, columns)}
 	switch {
 	case v.InFull:
 		s.Tables = []report.Table{worthTable(r), failureTable(r), wallHistogram(r), layerTable(r), twiceTable(r, v)}
@@ -24,6 +26,15 @@ func (r *Result) Section(v *report.View) report.Section {
 		s.Tables = []report.Table{worthTable(r)}
 	}
 	return s
+}
+
+// shown is the result with the hops to show.
+func (r *Result) shown(v *report.View) *Result {
+	s := *r
+	s.Hops = report.Shown(v, r.Hops, func(h *Hop) []string { return []string{h.Name} })
+	s.Amplification.Layers = report.Shown(v, r.Amplification.Layers, func(l *Layer) []string { return []string{l.Name} })
+	s.ExecutedTwice = report.Shown(v, r.ExecutedTwice, func(c *Case) []string { return []string{c.Name} })
+	return &s
 }
 
 // lines say among the first lines whether retries help, and what to know with it.

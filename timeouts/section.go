@@ -16,8 +16,10 @@ import (
 // Section says what each timeout should be, what a request may take and, in full,
 // the budget handed down and the roll-out. CSV has a row a hop.
 func (o *Result) Section(v *report.View) report.Section {
+	lines := report.Opening("Timeouts: "+o.summary(), "timeouts", o.Warnings)
+	o = o.shown(v)
 	advice := report.NewTable("What each timeout should be", o.Hops, columns, adviceCaption(o)...)
-	s := report.Section{Key: "timeouts", JSON: func() any { return o }, Lines: report.Opening("Timeouts: "+o.summary(), "timeouts", o.Warnings), Data: advice}
+	s := report.Section{Key: "timeouts", JSON: func() any { return o }, Lines: lines, Data: advice}
 	switch {
 	case len(o.Hops) == 0:
 	case v.InFull:
@@ -26,6 +28,19 @@ func (o *Result) Section(v *report.View) report.Section {
 		s.Tables = []report.Table{advice, totalTable(o)}
 	}
 	return s
+}
+
+// shown is the result with the hops to show.
+func (o *Result) shown(v *report.View) *Result {
+	s := *o
+	s.Hops = report.Shown(v, o.Hops, func(h *Hop) []string { return []string{h.Name} })
+	s.Inversions = report.Shown(v, o.Inversions, func(i *Inversion) []string { return []string{i.Parent.Name, i.Child.Name} })
+	if o.Allocation != nil {
+		a := *o.Allocation
+		a.Grants = report.Shown(v, a.Grants, func(g *Grant) []string { return []string{g.Name} })
+		s.Allocation = &a
+	}
+	return &s
 }
 
 // summary says how much is known.

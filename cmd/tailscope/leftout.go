@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/tailscope/tailscope/ingest/selection"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -81,4 +85,35 @@ func (l *leftOut) warnings() []note.Warning {
 		return nil
 	}
 	return []note.Warning{{Code: "timeless_traces", Text: note.Count(l.timeless, "trace has a root without a start and was", "traces have a root without a start and were") + " left out by --since and --until"}}
+}
+
+// showsHop reports whether --hop chooses a hop of that name.
+func (p *plan) showsHop(name string) bool {
+	return slices.ContainsFunc(p.hop, func(glob string) bool { return selection.Glob(glob, name) })
+}
+
+// hopsShown says how many of all hops --hop chooses, and what may be meant by a pattern
+// like which there is none.
+func (p *plan) hopsShown(names map[string]bool) (list []note.Warning) {
+	if p.hop == nil {
+		return nil
+	}
+	shown := 0
+	for name := range names {
+		if p.showsHop(name) {
+			shown++
+		}
+	}
+	list = append(list, note.Warning{Code: "hops_chosen", Text: fmt.Sprintf("only %d of %s shown: --hop chose them, and all count", shown, note.Count(len(names), "hop")+note.Form(shown, " is", " are"))})
+	for _, glob := range p.hop {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(names)), func(name string) bool { return selection.Glob(glob, name) }) {
+			continue
+		}
+		text := fmt.Sprintf("--hop %q: there is no such hop", glob)
+		if name := nearest.Name(strings.Trim(glob, "*"), slices.Collect(maps.Keys(names))); name != "" {
+			text += "; did you mean " + name + "?"
+		}
+		list = append(list, note.Warning{Code: "hop_not_found", Text: text})
+	}
+	return list
 }

@@ -36,6 +36,7 @@ type options struct {
 	firstAttempt string
 	by           string
 	where        []string
+	hop          []string
 	since, until string
 	timeouts     []string
 	maxLine      string
@@ -98,6 +99,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 
 	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
 	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided; of a share of the tail, two-sided")
+	f.StringArrayVar(&o.hop, "hop", nil, "only show hops like `GLOB`, of whatever was read and counted; repeatable")
 	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
 
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
@@ -140,6 +142,7 @@ type plan struct {
 	confidence   quantile.P
 	simultaneous bool
 	maxHops      int
+	hop          []string // patterns of those to show
 	noEstimate   bool
 	write        report.Format
 	csv          bool
@@ -392,7 +395,7 @@ func (o *options) planQuantiles(p *plan) error {
 	if f := p.confidence.Float(); f <= 0 || f >= 1 {
 		return fmt.Errorf("--confidence %s: it must lie between 0 and 1", o.confidence)
 	}
-	if o.hops == "all" {
+	if p.hop = o.hop; o.hops == "all" || p.hop != nil {
 		return nil
 	}
 	if p.maxHops, err = strconv.Atoi(o.hops); err != nil || p.maxHops < 1 {

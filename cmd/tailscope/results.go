@@ -34,6 +34,9 @@ func (p *plan) results(f *merged) *results {
 		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),
 	}
+	if p.hop != nil {
+		r.view.Hops = p.showsHop
+	}
 	for i, a := range p.analyses {
 		if f.stop.Told() { // so that nobody looks at them
 			break

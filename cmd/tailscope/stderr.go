@@ -81,6 +81,7 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}
 	names := f.hops().Names()
+	list = append(list, p.hopsShown(names)...)
 	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
 		if !p.namesAny(names, hop) {
 			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
