@@ -28,10 +28,10 @@ var contract = func() object {
 		"input": object{
 			"files": list1{object{
 				"path": "string", "format": "string", "compression": "string", "bytes": "int", "records": "int",
-				"accepted": "int", "rejected": "int", "blank", "filtered": "int", "complete": "bool", "fields": "strings",
+				"accepted": "int", "rejected": "int", "blank": "int", "filtered": "int", "complete": "bool", "fields": "strings",
 				"wrapper": "string", "other_lines": "int",
 			}},
-			"records": "int", "accepted": "int", "rejected": "int", "blank", "filtered": "int", "other_lines": "int",
+			"records": "int", "accepted": "int", "rejected": "int", "blank": "int", "filtered": "int", "other_lines": "int",
 			"traces": "int?", "spans": "int?", "duplicates_dropped": "int?",
 			"time_basis": "string", "unit": "string", "truncation_marks": "string",
 			"sampling": object{"kind": "string", "evidence": "string"},
