@@ -25,10 +25,36 @@ func (c chain) compare(o chain) int {
 	return cmp.Or(cmp.Compare(c[0], o[0]), cmp.Compare(c[1], o[1]))
 }
 
-type heldCut struct {
-	chain chain
-	ran   spans.Interval
-	hop   *hop
+// held is an attempt that was cut, or a retry that completed.
+type held struct {
+	chain           chain
+	start, duration int64
+	hop             *hop
+	how             heldAs
+	timed, retry    bool
+}
+
+// heldAs is why an attempt is held.
+type heldAs uint8
+
+const (
+	unheld heldAs = iota
+	wasCut
+	mayBeCut // it is a suspect
+	answered // a retry that completed
+	hasFailed
+)
+
+func (c *held) ran() spans.Interval {
+	return spans.Interval{Start: c.start, Duration: c.duration, Known: c.timed}
+}
+
+// compareHeld orders by chain and hop.
+func compareHeld(a, b held) int {
+	if c := a.chain.compare(b.chain); c != 0 {
+		return c
+	}
+	return a.hop.Compare(b.hop.Hop)
 }
 
 type heldFailure struct {
@@ -50,15 +76,15 @@ func (b *belowCount) add(o belowCount) {
 	b.limit = max(b.limit, o.limit)
 }
 
-// hold keeps what finding cuts from below needs of a cut or failed attempt. It
-// returns true for a failed one that is decided later.
+// hold keeps what finding cuts from below needs of an attempt that was cut or failed,
+// and of a retry that completed. It returns true for a failed one that is decided later.
 func (s *hopSet) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
-	trace := b.Trace(row)
-	if trace == nil || a.outcome == spans.Unfinished || s.config.KeepFailures {
+	trace, how := b.Trace(row), h.endingOf(&a)
+	if trace == nil || how == unheld || s.config.KeepFailures {
 		return false
 	}
 	s.eligible++
-	if a.outcome == spans.Failed {
+	if how == hasFailed {
 		h.below.failures++
 	}
 	if s.gaveUp {
@@ -69,14 +95,30 @@ func (s *hopSet) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 		return false
 	}
 	id := chain{maphash.Bytes(s.config.seeds[0], trace), maphash.Bytes(s.config.seeds[1], trace)}
-	ran := spans.Interval{Duration: a.duration}
-	ran.Start, ran.Known = b.Start(row)
-	if a.outcome == spans.Truncated {
-		s.cuts = append(s.cuts, heldCut{id, ran, h})
+	start, timed := b.Start(row)
+	if how != hasFailed {
+		s.ended = append(s.ended, held{id, start, a.duration, h, how, timed, a.retry})
 		return false
 	}
-	h.held = append(h.held, heldFailure{id, ran, a})
+	h.held = append(h.held, heldFailure{id, spans.Interval{Start: start, Duration: a.duration, Known: timed}, a})
 	return true
+}
+
+// endingOf says what an attempt is held as.
+func (h *hop) endingOf(a *attempt) heldAs {
+	switch {
+	case a.outcome == spans.Truncated:
+		return wasCut
+	case a.outcome == spans.Failed:
+		return hasFailed
+	case a.outcome != spans.Completed:
+		return unheld
+	case !a.marked && spans.AtWall(h.wallOf(a), a.duration):
+		return mayBeCut
+	case a.retry:
+		return answered
+	}
+	return unheld
 }
 
 // tooMany decides by the count of the whole input, not by what one worker saw,
@@ -85,24 +127,43 @@ func (s *hopSet) tooMany() bool { return s.eligible > s.config.MaxHeld }
 
 // giveUp counts all failures as failures and keeps nothing from here on.
 func (s *hopSet) giveUp() {
-	s.gaveUp, s.cuts = true, nil
+	s.gaveUp, s.ended = true, nil
 	for _, h := range s.hops {
 		h.release(func(f *heldFailure) attempt { return f.attempt })
 	}
 }
 
-// passUp decides the failures that were kept: cut from below, or failed.
-func (s *hopSet) passUp() {
+// passUp decides the failures that were kept: cut from below, or failed. What suspects
+// are is known then.
+func (s *hopSet) passUp(q Query) {
 	if s.holdsFailures() {
-		slices.SortFunc(s.cuts, func(a, b heldCut) int { return a.chain.compare(b.chain) })
+		s.decideSuspects(q)
+		slices.SortFunc(s.ended, compareHeld)
 	}
 	for _, h := range s.hops {
-		h.release(func(f *heldFailure) attempt { return f.decide(h, s.cutsOf(f.chain)) })
+		h.release(func(f *heldFailure) attempt { return f.decide(h, s.endedOf(f.chain)) })
 		if s.gaveUp && h.below.failures > 0 {
 			h.below.limit = s.config.MaxHeld
 		}
 	}
-	s.cuts = nil
+	s.ended = nil
+}
+
+// decideSuspects makes them what they are: cut where their hop has no marks, else
+// completed.
+func (s *hopSet) decideSuspects(q Query) {
+	for i := range s.ended {
+		c := &s.ended[i]
+		switch {
+		case c.how != mayBeCut:
+		case !s.hops[c.hop.Hop].tells(q):
+			c.how = wasCut
+		case c.retry:
+			c.how = answered
+		default:
+			c.how = unheld
+		}
+	}
 }
 
 func (s *hopSet) holdsFailures() bool {
@@ -126,20 +187,20 @@ func (h *hop) release(turnOut func(*heldFailure) attempt) {
 	h.held = nil
 }
 
-// cutsOf returns the cuts of a chain; the cuts must be sorted.
-func (s *hopSet) cutsOf(c chain) []heldCut {
-	from, _ := slices.BinarySearchFunc(s.cuts, c, func(h heldCut, c chain) int { return h.chain.compare(c) })
+// endedOf returns what is held of a chain; all must be sorted.
+func (s *hopSet) endedOf(c chain) []held {
+	from, _ := slices.BinarySearchFunc(s.ended, c, func(h held, c chain) int { return h.chain.compare(c) })
 	to := from
-	for to < len(s.cuts) && s.cuts[to].chain == c {
+	for to < len(s.ended) && s.ended[to].chain == c {
 		to++
 	}
-	return s.cuts[from:to]
+	return s.ended[from:to]
 }
 
 // decide returns the attempt as it counts.
-func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
+func (f *heldFailure) decide(h *hop, list []held) attempt {
 	a := f.attempt
-	if held, byTimes := f.holdsAny(h, cuts); held {
+	if passes, byTimes := f.passed(h, list); passes {
 		a.outcome, a.cutBy, a.failure = spans.Truncated, spans.Below, spans.NotFailed
 		if !byTimes {
 			h.below.byDuration++
@@ -148,21 +209,38 @@ func (f *heldFailure) decide(h *hop, cuts []heldCut) attempt {
 	return a
 }
 
-// holdsAny reports whether the failure holds one of the cuts of another hop.
-// Times are better evidence than lengths, so they are looked for first.
-func (f *heldFailure) holdsAny(own *hop, cuts []heldCut) (held, byTimes bool) {
-	if len(cuts) > spans.MostCuts {
+// passed reports whether a cut of another hop was passed up to the failure. Times are
+// better evidence than lengths.
+func (f *heldFailure) passed(own *hop, list []held) (passes, byTimes bool) {
+	if !fewCuts(list) {
 		return false, false
 	}
-	for _, c := range cuts {
-		if c.hop.Hop == own.Hop {
+	for lo, hi := 0, 0; lo < len(list); lo = hi {
+		inside := spans.Inside{Of: f.ran}
+		for hi = lo; hi < len(list) && list[hi].hop.Hop == list[lo].hop.Hop; hi++ {
+			switch c := &list[hi]; c.how {
+			case wasCut:
+				inside.Cut(c.ran(), c.retry)
+			case answered:
+				inside.Answer(c.ran())
+			}
+		}
+		if list[lo].hop.Hop == own.Hop {
 			continue
 		}
-		inside, times := f.ran.Holds(c.ran)
-		if inside && times {
-			return true, true
-		}
-		held = held || inside
+		one, times := inside.PassesUp()
+		passes, byTimes = passes || one, byTimes || one && times
 	}
-	return held, false
+	return passes, byTimes
+}
+
+// fewCuts reports whether a chain has so few cuts that its id may be one of a request.
+func fewCuts(list []held) bool {
+	cuts := 0
+	for i := range list {
+		if list[i].how == wasCut {
+			cuts++
+		}
+	}
+	return cuts <= spans.MostCuts
 }

@@ -137,7 +137,7 @@ func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut 
 	}
 	d := depend.Dependence{Traces: &h.clusters.traces, Blocks: h.clusters.blocks, CutFrom: depend.CutBucket}
 	if h.timeout > 0 && !h.tells(q) {
-		d.CutFrom = depend.LogBucketOf(reached(h.timeout))
+		d.CutFrom = depend.LogBucketOf(spans.Reached(h.timeout))
 	}
 	return h.first.observed().Effects(t, d)
 }

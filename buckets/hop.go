@@ -15,9 +15,8 @@ type hop struct {
 	first      part
 	retries    *part            // nil before the first one; see again
 	timeouts   *quantile.Sample // of own cuts whose timeout is known, a value a cut; nil for none
+	suspected  *quantile.Sample // the same, of suspects
 	unfinished uint64
-	// failedAtWall: see Config.
-	failedAtWall bool
 	// marked: the source said of some attempt how it ended. A log that writes its
 	// mark only where it is true may have hops without any; they are taken for
 	// unmarked, since a mark that is missing looks the same.
@@ -101,7 +100,8 @@ const (
 	censoredAt // the same: censoring time
 	ownCuts    // whose timeout is not known: by their own
 	otherCuts  // and by anything else
-	suspects   // unmarked, but as long as the configured timeout
+	suspects   // unmarked, but as long as their timeout
+	suspectAt  // the same: censoring time
 	endings
 )
 
@@ -167,7 +167,7 @@ func (h *hop) add(a attempt) {
 	if a.tries > 1 {
 		h.tried++
 	}
-	if a.speaks && a.outcome != spans.Truncated && !(a.outcome == spans.Failed && h.atWall(a)) {
+	if a.speaks && a.outcome != spans.Truncated {
 		h.spoken++
 	}
 	switch a.outcome {
@@ -176,11 +176,6 @@ func (h *hop) add(a attempt) {
 	case spans.Truncated:
 		h.addCut(a)
 	case spans.Failed:
-		if h.atWall(a) {
-			a.cutBy = spans.Own
-			h.addCut(a)
-			return
-		}
 		p := h.part(a.retry)
 		p.sample(failures).Add(a.duration)
 		p.countEnds().failures[a.failure]++
@@ -189,39 +184,13 @@ func (h *hop) add(a attempt) {
 	}
 }
 
-func (h *hop) atWall(a attempt) bool {
-	return h.failedAtWall && FailedAtWall(h.timeout, a.duration, a.failure)
-}
-
-// FailedAtWall reports whether a failure of no known kind lies where the configured
-// timeout cuts: from 0.1 % below it to as far above as cuts are still said to
-// cover the call alone. Both are in ns; a timeout of 0 is none.
-func FailedAtWall(timeout, duration int64, f spans.Failure) bool {
-	if timeout == 0 || f != spans.FailureUnknown && f != spans.OtherFailure {
-		return false
-	}
-	return duration >= reached(timeout) && duration <= timeout+max(timeout/lateShare, lateNS)
-}
-
-// WallFrom returns how long an attempt of which nothing says how it ended must be,
-// so that it lasted as long as the configured timeout, both in ns; 0 for no timeout.
-func WallFrom(timeout int64) int64 {
-	if timeout <= 0 {
-		return 0
-	}
-	return reached(timeout)
-}
-
-// AtWall reports whether an attempt of which nothing says how it ended lasted as
-// long as the configured timeout, both in ns; a timeout of 0 is none.
-func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= reached(timeout) }
-
 func (h *hop) addCompleted(a attempt) {
 	h.addToClusters(a, depend.LogBucketOf(a.duration))
 	p := h.part(a.retry)
 	of := completions
-	if !a.marked && AtWall(h.timeout, a.duration) {
-		of = suspects
+	if wall := h.wallOf(&a); !a.marked && spans.AtWall(wall, a.duration) {
+		h.addSuspect(a, wall)
+		return
 	}
 	p.sample(of).Add(a.duration)
 	if a.stratum != nil {
@@ -258,17 +227,50 @@ func (h *hop) addCut(a attempt) {
 	}
 }
 
+// wallOf is the timeout of an attempt: the one that the user gave, else the one that
+// its record carries; 0 for none.
+func (h *hop) wallOf(a *attempt) int64 {
+	if h.timeout > 0 {
+		return h.timeout
+	}
+	return a.timeout
+}
+
+// addSuspect takes an attempt that its timeout cut, unless the input turns out to mark
+// those.
+func (h *hop) addSuspect(a attempt, wall int64) {
+	if h.suspected == nil {
+		h.suspected = new(quantile.Sample)
+	}
+	h.suspected.Add(wall)
+	h.part(a.retry).addSuspect(a.duration, wall)
+	if a.stratum != nil {
+		a.stratum.addSuspect(a.duration, wall)
+	}
+}
+
+func (p *part) addSuspect(duration, wall int64) {
+	p.sample(suspects).Add(duration)
+	p.sample(suspectAt).Add(min(duration, wall))
+}
+
+// joined merges two samples, of which either may be nil; they must not be used any more.
+func joined(a, b *quantile.Sample) *quantile.Sample {
+	if a == nil {
+		return b
+	}
+	a.Merge(b)
+	return a
+}
+
 // merge moves the attempts of o into h.
 func (h *hop) merge(o *hop) {
 	h.first.merge(&o.first)
 	if o.retries != nil {
 		h.part(true).merge(o.retries)
 	}
-	if h.timeouts == nil {
-		h.timeouts = o.timeouts
-	} else {
-		h.timeouts.Merge(o.timeouts)
-	}
+	h.timeouts = joined(h.timeouts, o.timeouts)
+	h.suspected = joined(h.suspected, o.suspected)
 	h.unfinished += o.unfinished
 	h.spoken += o.spoken
 	h.tried += o.tried
@@ -298,35 +300,33 @@ func (p *part) merge(o *part) {
 }
 
 // settle decides the suspects: in an input without any mark they were cut by
-// the configured timeout, in one with marks they completed.
+// their timeout, in one with marks they completed.
 func (h *hop) settle(marked bool) {
-	if n := h.first.samples[suspects].N() + h.again().samples[suspects].N(); !marked && n > 0 {
-		h.countTimeout(h.timeout, n)
+	if !marked {
+		h.timeouts = joined(h.timeouts, h.suspected)
 	}
-	h.first.settle(marked, h.timeout)
+	h.suspected = nil
+	h.first.settle(marked)
 	if h.retries != nil {
-		h.retries.settle(marked, h.timeout)
+		h.retries.settle(marked)
 	}
 	for _, s := range h.strata.byName {
-		s.settle(marked, h.timeout)
+		s.settle(marked)
 	}
 }
 
-func (p *part) settle(marked bool, timeout int64) {
-	list := p.samples[suspects]
-	if list.N() == 0 {
-		return
-	}
-	p.samples[suspects] = nil
-	if marked {
+func (p *part) settle(marked bool) {
+	list, at := p.samples[suspects], p.samples[suspectAt]
+	p.samples[suspects], p.samples[suspectAt] = nil, nil
+	switch {
+	case list == nil:
+	case marked:
 		p.take(completions, list)
-		return
+	default:
+		p.countEnds().cuts[spans.Own] += list.N()
+		p.take(censoredAt, at)
+		p.take(knownCuts, list)
 	}
-	p.countEnds().cuts[spans.Own] += list.N()
-	for ns, count := range list.All() {
-		p.sample(censoredAt).AddN(min(ns, timeout), count)
-	}
-	p.take(knownCuts, list)
 }
 
 // The readings of a part.

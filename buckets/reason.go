@@ -12,6 +12,7 @@ import (
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // tailer explains the quantiles of one hop.
@@ -133,7 +134,7 @@ func (t tailer) allAtTheWall() bool {
 		return false
 	}
 	wall := t.r.Walls[0].To
-	return *t.tails.FirstCut >= reached(wall)
+	return *t.tails.FirstCut >= spans.Reached(wall)
 }
 
 // fewWalls is how many walls a sentence names.

@@ -46,7 +46,7 @@ type Query struct {
 // Results closes the set and returns a Result per hop, sorted by hop and kind.
 // Nothing may be added afterwards.
 func (s *hopSet) Results(q Query) []Result {
-	s.passUp()
+	s.passUp(q)
 	s.config.clusters.window.Flush()
 	hops := make([]*hop, 0, len(s.hops))
 	for _, h := range s.hops {

@@ -14,9 +14,6 @@ type Config struct {
 	Timeouts map[string]int64
 	// Naming is that of the run; nil: hops are called as they come.
 	Naming *spans.Naming
-	// FailedAtWall tells that a failure without a kind at its configured timeout
-	// was cut by it.
-	FailedAtWall bool
 	// KeepFailures leaves a failed attempt that holds a cut a failure.
 	KeepFailures bool
 	// MaxHeld bounds the cut and failed attempts that are kept to find failures
@@ -56,7 +53,7 @@ type hopSet struct {
 	starts  []int64     // of that batch, where it has all
 	// together: these lie in one minute, so that it is enough to know one of them.
 	together bool
-	cuts     []heldCut
+	ended    []held
 	// eligible counts the attempts that hold was to keep; gaveUp says that they
 	// were too many, so that none is kept.
 	eligible int
@@ -99,7 +96,7 @@ func (s *hopSet) Add(b *spans.Batch) {
 // one that has more to tell.
 func (s *hopSet) addCompletedFast(h *hop, b *spans.Batch, row int) bool {
 	marked := b.Marked(row)
-	if spans.Outcome(b.Outcome[row]) != spans.Completed || h.timeout > 0 && !marked || b.Speaks(row) || b.Tries[row] > 1 {
+	if spans.Outcome(b.Outcome[row]) != spans.Completed || (h.timeout > 0 || b.Timeout[row] > 0) && !marked || b.Speaks(row) || b.Tries[row] > 1 || b.Retry(row) && b.Trace(row) != nil {
 		return false
 	}
 	h.marked = h.marked || marked
@@ -136,7 +133,7 @@ func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 	if s.timed {
 		a.start, a.timed = b.Start(row)
 	}
-	if a.outcome == spans.Completed || !s.hold(h, a, b, row) {
+	if !s.hold(h, a, b, row) {
 		h.add(a)
 	}
 }
@@ -167,7 +164,7 @@ func (s *hopSet) hop(id spans.Hop) *hop {
 		h = s.hops[id]
 	}
 	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Naming.Timeout(s.config.Timeouts, id.Name), failedAtWall: s.config.FailedAtWall, resolution: unmeasured}
+		h = &hop{Hop: id, timeout: s.config.Naming.Timeout(s.config.Timeouts, id.Name), resolution: unmeasured}
 		h.first.store, h.strata.store = s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks
@@ -183,11 +180,11 @@ func (s *hopSet) Merge(o *hopSet) {
 		s.hop(id).merge(h)
 	}
 	if s.config.Naming.Folds() {
-		for i := range o.cuts {
-			o.cuts[i].hop = s.hop(o.cuts[i].hop.Hop)
+		for i := range o.ended {
+			o.ended[i].hop = s.hop(o.ended[i].hop.Hop)
 		}
 	}
-	s.cuts = append(s.cuts, o.cuts...)
+	s.ended = append(s.ended, o.ended...)
 	if s.eligible += o.eligible; s.tooMany() {
 		s.giveUp()
 	}

@@ -11,10 +11,6 @@ import (
 // deadlines can make a different one for each attempt.
 const maxWalls = 16
 
-// reached is from where on a duration counts as cut by a timeout: a cut may be
-// recorded 0.1 % early.
-func reached(timeout int64) int64 { return timeout - timeout/1000 }
-
 // walls lists the timeouts that cut this hop: the known ones, then those
 // inferred from own cuts without a known timeout. Of many known ones those that
 // cut most attempts are listed.

@@ -126,28 +126,3 @@ func TestSuspectsStandAtTheTimeoutInTheTail(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestAFailureOfNoKindAtTheConfiguredTimeoutIsACut(t *testing.T) {
-	kind := func(f spans.Failure) func(*row) { return func(one *row) { one.Failure = f } }
-	for name, c := range map[string]struct {
-		log rows
-		cut uint64
-	}{
-		"at it":          {failed(1000).each(kind(spans.FailureUnknown)), 1},
-		"named, other":   {failed(1000).each(kind(spans.OtherFailure)), 1},
-		"0.1 % below":    {failed(999).each(kind(spans.FailureUnknown)), 1},
-		"below":          {failed(998).each(kind(spans.FailureUnknown)), 0},
-		"50 ms above":    {failed(1050).each(kind(spans.FailureUnknown)), 1},
-		"above":          {failed(1051).each(kind(spans.FailureUnknown)), 0},
-		"of a kind":      {failed(1000).each(kind(spans.Reset)), 0},
-		"of another hop": {failed(1000).each(kind(spans.FailureUnknown)).on("other"), 0},
-		"a retry":        {failed(1000).each(kind(spans.FailureUnknown)).retried(), 1},
-	} {
-		config := timeouts(map[string]int64{"h": 1000})
-		config.FailedAtWall = true
-		r := setOf(t, config, c.log).Results(asked())[0]
-		if r.Truncated.All.N != c.cut || r.Truncated.CutBy[0].N != c.cut || r.Failed.All.N != 1-c.cut || len(r.Failed.Kinds) != int(1-c.cut) {
-			t.Errorf("%s: %d cut, %d failed, %v", name, r.Truncated.All.N, r.Failed.All.N, r.Failed.Kinds)
-		}
-	}
-}

@@ -182,15 +182,9 @@ func (t tailer) beyondWall() string {
 		durations.Text(t.r.Completed.All.Max), durations.Text(t.hop.timeout))
 }
 
-// Cuts this far above the timeout cover more than the call itself.
-const (
-	lateShare = 50 // one in 50: 2 %
-	lateNS    = 50e6
-)
-
 func (t tailer) lateCuts() string {
 	wall := t.hop.timeout
-	if wall == 0 || t.r.Truncated.All.N == 0 || t.r.Truncated.All.Max <= wall+max(wall/lateShare, lateNS) {
+	if wall == 0 || t.r.Truncated.All.N == 0 || t.r.Truncated.All.Max <= spans.LatestCut(wall) {
 		return ""
 	}
 	return fmt.Sprintf("cut attempts are logged with up to %s under a timeout of %s: the duration covers more than the call, such as clean-up or a wait for a connection",

@@ -18,7 +18,7 @@ func (a *Accumulator) label(q Query) {
 	}
 	folds := q.MaxHops > 0 && len(occurs) > q.MaxHops
 	for weight, s := range a.byWeight {
-		s.passUp()
+		s.passUp(q)
 		for id, h := range s.hops {
 			h.settle(h.tells(q))
 			if folds || occurs[id] > 1 {

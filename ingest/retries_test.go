@@ -42,6 +42,18 @@ func TestRetriesOfALogWithoutAMark(t *testing.T) {
 	same(t, "in a table", retriesOf(decodeAnyhow(t, how{}, table)), 3)
 }
 
+// In a log that marks nothing an attempt as long as its timeout gave up, for all that is known.
+func TestRetriesOfALogThatMarksNothing(t *testing.T) {
+	log := `{"chain_id":"k","hop":"a","start_ms":1790000000000,"duration_ms":100}` + "\n" + `{"chain_id":"k","hop":"a","start_ms":1790000000120,"duration_ms":5}` + "\n"
+	given := func(ms int64) how { return how{rules: outcome.Config{Timeouts: map[string]int64{"a": ms * 1e6}}} }
+	same(t, "without a timeout", retriesOf(decodeAnyhow(t, how{}, log)), 0)
+	same(t, "as long as it", retriesOf(decodeAnyhow(t, given(100), log)), 1)
+	same(t, "shorter", retriesOf(decodeAnyhow(t, given(101), log)), 0)
+	same(t, "as long as the recorded one", retriesOf(decodeAnyhow(t, how{}, strings.ReplaceAll(log, `"duration_ms":`, `"timeout_ms":100,"duration_ms":`))), 1)
+	marked := strings.ReplaceAll(log, `"duration_ms"`, `"truncated":false,"duration_ms"`)
+	same(t, "where it says that it completed", retriesOf(decodeAnyhow(t, given(100), marked)), 0)
+}
+
 // What is no retry.
 func TestAttemptsThatRetryNothing(t *testing.T) {
 	cut := `{"chain_id":"k","hop":"a","start_ms":1790000000000,"duration_ms":100,"truncated":true%s}` + "\n"

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tailscope/tailscope/quantile"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -13,12 +12,10 @@ import (
 type Config struct {
 	// WriteHops are names of hops or operations that write, whatever they look like.
 	WriteHops []string
-	// Timeouts are the configured ones, in ns by hop name. FailedAtWall says that a
-	// failure without a kind at one of them was cut by it.
-	Timeouts     map[string]int64
-	FailedAtWall bool
-	Naming       *spans.Naming // of the run; nil: hops are called as they come
-	Limit        int           // most calls to list that were executed twice
+	// Timeouts are the configured ones, in ns by hop name.
+	Timeouts map[string]int64
+	Naming   *spans.Naming // of the run; nil: hops are called as they come
+	Limit    int           // most calls to list that were executed twice
 }
 
 // Accumulator collects what attempts show. Not safe for concurrent use: each worker has
@@ -113,13 +110,12 @@ func (a *Accumulator) lineAt(b *spans.Batch, i int) (t try, known bool) {
 	}
 	h := a.table.hops[t.Hop]
 	h.marked = h.marked || b.Marked(i)
-	t.MayBeCut = known && t.Outcome == spans.Completed && !b.Marked(i) && buckets.AtWall(h.timeout, t.Duration)
+	t.MayBeCut = known && t.Outcome == spans.Completed && !b.Marked(i) && spans.AtWall(h.wallOf(b.Timeout[i]), t.Duration)
 	return t, known
 }
 
 // judgeLone judges a line without a chain by itself.
 func (a *Accumulator) judgeLone(t *try) {
-	a.cutAtWall(t)
 	if t.MayBeCut && !t.Retry {
 		a.table.hops[t.Hop].loneSuspects++
 	}
@@ -128,13 +124,13 @@ func (a *Accumulator) judgeLone(t *try) {
 	}
 }
 
-// cutAtWall makes a failure without a kind at its configured timeout a cut.
-func (a *Accumulator) cutAtWall(t *try) bool {
-	if t.Outcome != spans.Failed || !a.config.FailedAtWall || !buckets.FailedAtWall(a.table.hops[t.Hop].timeout, t.Duration, t.Failure) {
-		return false
+// wallOf is the timeout of an attempt whose record carries one, or 0: what the user gave
+// counts before it.
+func (h *hop) wallOf(recorded int64) int64 {
+	if h.timeout > 0 {
+		return h.timeout
 	}
-	t.cut(spans.Own)
-	return true
+	return recorded
 }
 
 // countTry counts an attempt by how it ended, and its minute.
@@ -221,7 +217,6 @@ func (a *Accumulator) countSpans(t *spans.Trace) {
 	a.tries = a.tries[:0]
 	for i := range t.Spans {
 		one := a.tryOf(t, int32(i))
-		a.cutAtWall(&one)
 		known := t.Spans[i].Flags.Has(spans.HasDuration) && one.Duration >= 0
 		a.countTry(&one, known)
 		if tries := t.Spans[i].Tries; tries > 1 {

@@ -7,8 +7,8 @@ import "github.com/tailscope/tailscope/spans"
 // anew; a count may go below nothing in one accumulator, and is right once all are merged.
 
 // judge decides the attempts of a chain: a failure that holds a cut of another hop
-// was cut from below, one of no kind at its timeout by that, and so was an attempt
-// as long as its timeout in a log without marks.
+// was cut from below, and an attempt as long as its timeout in a log without marks by
+// that.
 func (a *Accumulator) judge() {
 	for i := range a.tries {
 		t, was := &a.tries[i], a.tries[i].Attempt
@@ -16,8 +16,9 @@ func (a *Accumulator) judge() {
 		case t.PassedUp():
 			t.cut(spans.Below)
 		case t.MayBeCut:
+			was.Outcome = spans.Completed // as far as its line says
 			t.cut(spans.Own)
-		case !a.cutAtWall(t):
+		default:
 			continue
 		}
 		a.table.hops[t.Hop].recount(&was)

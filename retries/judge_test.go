@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 )
@@ -12,8 +11,8 @@ import (
 // judged looks at lines whose hops have a timeout of 100 ms, by one accumulator or two.
 func judged(t *testing.T, split bool, list ...testLine) string {
 	t.Helper()
-	c := Config{Timeouts: map[string]int64{"a": 100 * ms}, FailedAtWall: true}
-	log := newLog(t, assembly.ChainConfig{CutFrom: func(h spans.Hop) int64 { return buckets.WallFrom(c.Timeouts[h.Name]) }}, NewAccumulator(c), NewAccumulator(c))
+	c := Config{Timeouts: map[string]int64{"a": 100 * ms}}
+	log := newLog(t, assembly.ChainConfig{Timeouts: c.Timeouts}, NewAccumulator(c), NewAccumulator(c))
 	for i, l := range list {
 		at := 0
 		if split {

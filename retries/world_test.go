@@ -75,12 +75,13 @@ type testLog struct {
 	testing.TB
 	store        *assembly.Chains
 	accumulators []*Accumulator
+	walls        *spans.Walls
 }
 
 func newLog(t testing.TB, c assembly.ChainConfig, accumulators ...*Accumulator) *testLog {
 	c.Keep, c.Workers = max(c.Keep, assembly.KeepRetried), len(accumulators)
 	c.PassUpCuts = true
-	return &testLog{t, assembly.NewChains(c), accumulators}
+	return &testLog{t, assembly.NewChains(c), accumulators, spans.NewWalls(c.Timeouts, nil, true)}
 }
 
 // add lets worker i read lines.
@@ -88,6 +89,7 @@ func (l *testLog) add(i int, list ...testLine) {
 	l.Helper()
 	for part := range slices.Chunk(list, 10_000) {
 		b := batchOf(part...)
+		l.walls.CutFailed(b)
 		if err := errors.Join(l.accumulators[i].AddBatch(b), l.store.Worker(i).AddBatch(b)); err != nil {
 			l.Fatal(err)
 		}

@@ -41,6 +41,7 @@ type Batch struct {
 	spoken                            int    // rows of which speaks is set
 	hasDuration, hasTimeout, hasStart known
 	start                             []int64
+	limited                           int // rows whose timeout is known
 	starts                            int // that are known
 	trace, spanText                   texts
 }
@@ -56,7 +57,7 @@ func (b *Builder) view(n int) *Batch {
 		Hops: b.hops.list, Strata: b.strata.list, Hosts: b.hosts.list, Instances: b.instances.list, Lineage: b,
 
 		retry: b.retry.bytes, marked: b.marked.bytes, speaks: b.speaks.bytes, spoken: b.speaks.given,
-		start: b.start.first(n), starts: b.start.bitmap.given,
+		limited: b.timeout.bitmap.given, start: b.start.first(n), starts: b.start.bitmap.given,
 		hasDuration: b.duration.bitmap.known(n), hasTimeout: b.timeout.bitmap.known(n), hasStart: b.start.bitmap.known(n),
 		trace: b.trace.first(n), spanText: b.spanText.first(n),
 	}

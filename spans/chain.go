@@ -3,6 +3,7 @@ package spans
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // Chain is the attempts of a hop log that have one id. Whoever is given a chain may
@@ -23,13 +24,15 @@ type Chain struct {
 	// Named is what the chain's id is asked of: the trace for a chain that came as one.
 	Named interface{ Name() string }
 
-	cuts []cut
+	ended []ended
 }
 
-// cut is an attempt that was cut.
-type cut struct {
-	hop int32
-	ran Interval
+// ended is an attempt that was cut, or a retry that completed.
+type ended struct {
+	ran   Interval
+	hop   int32
+	cut   bool // it was
+	retry bool
 }
 
 // Name returns the chain's id as it was written.
@@ -45,35 +48,53 @@ func (c *Chain) Name() string {
 func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }
 
 // PassUpCuts makes failed attempts that hold a cut one of another hop cut from
-// below: they failed because a call under them was cut.
+// below: they failed because a call under them was cut, and no retry completed it, as
+// Inside says.
 func (c *Chain) PassUpCuts() {
-	c.findCuts()
-	if len(c.cuts) == 0 || len(c.cuts) > MostCuts {
+	if cuts := c.findEnded(); cuts == 0 || cuts > MostCuts {
 		return
 	}
 	for i := range c.Attempts {
-		if a := &c.Attempts[i]; a.Outcome == Failed && a.holdsAny(c.cuts) {
+		if a := &c.Attempts[i]; a.Outcome == Failed && c.passedTo(a) {
 			a.Outcome, a.CutBy = Truncated, Below
 		}
 	}
 }
 
-// findCuts copies the attempts that were cut, since others become so.
-func (c *Chain) findCuts() {
-	c.cuts = c.cuts[:0]
+// findEnded copies the attempts that were cut, since others become so, and the retries
+// that completed, by their hops.
+func (c *Chain) findEnded() (cuts int) {
+	c.ended = c.ended[:0]
 	for i := range c.Attempts {
-		if a := &c.Attempts[i]; a.Outcome == Truncated && len(c.cuts) <= MostCuts {
-			c.cuts = append(c.cuts, cut{a.Hop, a.Ran()})
-		}
-	}
-}
-
-func (a *Attempt) holdsAny(cuts []cut) bool {
-	for i := range cuts {
-		if cuts[i].hop == a.Hop {
+		a := &c.Attempts[i]
+		cut := a.Outcome == Truncated
+		if cut {
+			if cuts++; cuts > MostCuts {
+				return cuts
+			}
+		} else if !a.Retry || a.Outcome != Completed {
 			continue
 		}
-		if held, _ := a.Ran().Holds(cuts[i].ran); held {
+		c.ended = append(c.ended, ended{a.Ran(), a.Hop, cut, a.Retry})
+	}
+	slices.SortFunc(c.ended, func(a, b ended) int { return int(a.hop) - int(b.hop) })
+	return cuts
+}
+
+// passedTo reports whether a cut of another hop was passed up to a failed attempt.
+func (c *Chain) passedTo(a *Attempt) bool {
+	for lo, hi := 0, 0; lo < len(c.ended); lo = hi {
+		inside := Inside{Of: a.Ran()}
+		for hi = lo; hi < len(c.ended) && c.ended[hi].hop == c.ended[lo].hop; hi++ {
+			switch e := &c.ended[hi]; {
+			case e.hop == a.Hop:
+			case e.cut:
+				inside.Cut(e.ran, e.retry)
+			default:
+				inside.Answer(e.ran)
+			}
+		}
+		if passes, _ := inside.PassesUp(); passes {
 			return true
 		}
 	}
@@ -123,7 +144,7 @@ type Attempt struct {
 	Timed   bool // the start is known
 	Retry   bool // the source says that it is one
 	// MayBeCut: completed for all that a source without marks says, but as long as
-	// its configured timeout.
+	// its timeout, so that it counts as cut.
 	MayBeCut bool
 }
 

@@ -12,6 +12,7 @@ func TestWhichFailedAttemptsWereCutFromBelow(t *testing.T) {
 	const web, api = int32(1), int32(2)
 	failure := Attempt{Hop: web, Start: 1, Duration: 100 * ms, Outcome: Failed, Failure: Reset, Timed: true}
 	inside := Attempt{Hop: api, Start: 5 * ms, Duration: 90 * ms, Outcome: Truncated, CutBy: Own, Timed: true}
+	answer := Attempt{Hop: api, Start: 96 * ms, Duration: 2 * ms, Timed: true, Retry: true}
 	with := func(a Attempt, change func(*Attempt)) Attempt { change(&a); return a }
 	for _, c := range []struct {
 		name string
@@ -24,6 +25,13 @@ func TestWhichFailedAttemptsWereCutFromBelow(t *testing.T) {
 		{"around what completed", []Attempt{with(inside, func(a *Attempt) { a.Outcome = Completed })}, false},
 		{"longer than a cut without a time", []Attempt{with(inside, func(a *Attempt) { a.Timed = false })}, true},
 		{"shorter than it", []Attempt{with(inside, func(a *Attempt) { a.Timed, a.Duration = false, 101*ms })}, false},
+		{"around a cut that a retry completed", []Attempt{inside, answer}, false},
+		{"around one that a retry completed too late", []Attempt{inside, with(answer, func(a *Attempt) { a.Duration = 20 * ms })}, true},
+		{"around one before which another completed", []Attempt{inside, with(answer, func(a *Attempt) { a.Start = 5 * ms })}, true},
+		{"around one beside which another was answered", []Attempt{inside, inside, answer}, true},
+		{"around one that two tries answered", []Attempt{inside, with(inside, func(a *Attempt) { a.Retry = true }), answer}, false},
+		{"around one that the retry of another hop followed", []Attempt{inside, with(answer, func(a *Attempt) { a.Hop = 3 })}, true},
+		{"without times, one that a retry completed", []Attempt{with(inside, func(a *Attempt) { a.Timed = false }), with(answer, func(a *Attempt) { a.Timed = false })}, false},
 		{"as many cuts as a request may have", slices.Repeat([]Attempt{inside}, MostCuts), true},
 		{"more", slices.Repeat([]Attempt{inside}, MostCuts+1), false},
 	} {

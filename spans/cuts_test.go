@@ -46,6 +46,51 @@ func TestPassUpCuts(t *testing.T) {
 		})
 	}
 }
+
+// root failed over a call that was cut from 10 to 110 and was tried again.
+func TestACallThatItsRetryCompletedPassesNoCutUp(t *testing.T) {
+	root := testSpan{id: 1, end: 300, outcome: Failed, kind: Server}
+	first := testSpan{id: 2, parent: 1, start: 10, end: 110, outcome: Truncated, kind: Client}
+	again := func(id, start, end int, outcome Outcome) testSpan {
+		return testSpan{id: id, parent: 1, start: start, end: end, outcome: outcome, kind: Client}
+	}
+	marked := func(s testSpan) testSpan { s.retry = true; return s }
+	other := testSpan{id: 9, parent: 1, start: 152, end: 153, hop: "other", outcome: Failed, kind: Client}
+	for _, c := range []struct {
+		name  string
+		spans []testSpan
+		below bool
+	}{
+		{"not tried again", []testSpan{root, first, other}, true},
+		{"its retry completed", []testSpan{root, first, again(3, 120, 150, Completed), other}, false},
+		{"its second retry did", []testSpan{root, first, again(3, 120, 130, Truncated), again(4, 140, 150, Completed)}, false},
+		{"its retry failed", []testSpan{root, first, again(3, 120, 150, Failed)}, true},
+		{"its retry was cut", []testSpan{root, first, again(3, 120, 150, Truncated)}, true},
+		{"its retry came too late", []testSpan{root, first, again(3, 120, 2_000_000, Completed)}, true},
+		{"a call beside it completed", []testSpan{root, first, again(3, 50, 150, Completed)}, true},
+		{"one of two was not tried again", []testSpan{root, first, again(3, 11, 112, Truncated), again(4, 120, 150, Completed)}, true},
+		{"a marked retry", []testSpan{root, first, marked(again(3, 120, 150, Completed))}, false},
+	} {
+		tr := traceOf(t, c.spans...)
+		tr.MarkRetries(RetryOptions{})
+		tr.PassUpCuts()
+		if got := tr.Spans[0].CutBy == Below; got != c.below || got != (tr.Spans[0].Outcome == Truncated) {
+			t.Errorf("%s: %v %v", c.name, tr.Spans[0].Outcome, tr.Spans[0].CutBy)
+		}
+	}
+}
+
+// In a log whose nesting was inferred the marks alone say what is a retry.
+func TestAMarkedRetryRescuesWhatItMayRetry(t *testing.T) {
+	tr := traceOf(t,
+		testSpan{id: 1, end: 300, outcome: Failed}, testSpan{id: 2, parent: 1, start: 10, end: 110, hop: "a", outcome: Truncated},
+		testSpan{id: 3, parent: 1, start: 120, end: 130, hop: "a", outcome: Truncated, retry: true}, testSpan{id: 4, parent: 1, start: 140, end: 150, hop: "a", retry: true})
+	tr.RetryOf = []int32{-1, -1, -1, -1}
+	if tr.PassUpCuts(); tr.Spans[0].Outcome != Failed {
+		t.Errorf("%v %v", tr.Spans[0].Outcome, tr.Spans[0].CutBy)
+	}
+}
+
 func TestWhoIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
 		name          string

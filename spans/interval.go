@@ -55,3 +55,58 @@ func Distance(from, to int64) int64 {
 	}
 	return to - from
 }
+
+// Inside tells of the attempts of one hop that ran inside a failed attempt whether a
+// cut among them was passed up, so that the failed one was cut from below. It was not
+// where the calls that were cut were answered in time: as many retries completed as
+// first attempts were cut, and one of them after the last cut. The zero Inside has seen
+// none.
+type Inside struct {
+	Of              Interval // the failed attempt
+	cut, byTimes    bool
+	firsts, answers int
+	lastCut, answer int64 // ends of cuts and starts of answers, where all are known
+	untimed         bool
+}
+
+// Cut takes an attempt that was cut.
+func (n *Inside) Cut(o Interval, retry bool) {
+	held, byTimes := n.Of.Holds(o)
+	if !held {
+		return
+	}
+	if !retry {
+		n.firsts++
+	}
+	end := endOf(o)
+	if !n.cut || end > n.lastCut {
+		n.lastCut = end
+	}
+	n.cut, n.byTimes, n.untimed = true, n.byTimes || byTimes, n.untimed || !o.Known
+}
+
+// Answer takes a retry that completed.
+func (n *Inside) Answer(o Interval) {
+	if held, _ := n.Of.Holds(o); !held {
+		return
+	}
+	if n.answers == 0 || o.Start > n.answer {
+		n.answer = o.Start
+	}
+	n.answers, n.untimed = n.answers+1, n.untimed || !o.Known
+}
+
+// PassesUp reports whether a cut was passed up, and whether the times say so; else the
+// lengths alone do.
+func (n *Inside) PassesUp() (passes, byTimes bool) {
+	if !n.cut {
+		return false, false
+	}
+	answered := n.answers > 0 && n.answers >= n.firsts && (n.untimed || n.lastCut <= n.answer || Distance(n.answer, n.lastCut) <= RetryOverlap)
+	return !answered, n.byTimes
+}
+
+func endOf(i Interval) int64 {
+	a := Attempt{Start: i.Start, Duration: i.Duration}
+	return a.End()
+}

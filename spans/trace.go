@@ -181,6 +181,7 @@ type workspace struct {
 	siblings   []int32
 	candidates []int32
 	cut        []bool
+	rescued    []bool // see findRescued
 	chain      Chain
 }
 

@@ -46,7 +46,7 @@ func configOf(p *plan) *buckets.Config {
 	c.Naming = p.naming
 	c.MaxWeights = sampling.MaxWeights
 	c.Memory, c.TempDir = max(1, p.sampleMemory()/int64(p.jobs)), p.tempDir
-	c.FailedAtWall, c.KeepFailures = p.ingest.Fields.On(outcome.RuleWall), !p.ingest.Fields.On(outcome.RuleBelow)
+	c.KeepFailures = !p.ingest.Fields.On(outcome.RuleBelow)
 	return &c
 }
 

@@ -178,7 +178,7 @@ func (o *options) plan(args []string) (*plan, error) {
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
-	for _, check := range []func(*plan) error{o.planInput, o.planTraces, o.planTimeouts, o.planQuantiles, o.planCases, o.planAnalyses, o.planNaming, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planNaming, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
@@ -228,7 +228,7 @@ func (o *options) planInput(p *plan) error {
 	c := field.Config{
 		Unit: moment.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
 	}
-	rules := outcome.Config{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules}
+	rules := outcome.Config{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules, Timeouts: p.timeouts}
 	for _, s := range o.fields {
 		f, err := field.ParseFlag(s)
 		if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
@@ -52,7 +51,7 @@ func (*retrySettings) check(*plan, bool) error { return nil }
 
 func (s *retrySettings) collect(p *plan) any {
 	return retries.NewAccumulator(retries.Config{
-		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, Naming: p.naming, FailedAtWall: p.ingest.Fields.On(outcome.RuleWall),
+		WriteHops: s.writeHops, Limit: p.limit, Timeouts: p.timeouts, Naming: p.naming,
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/internal/note"
@@ -140,12 +139,9 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 // chainConfig is what the chains of hop logs are kept with: with half of --memory
 // where all lines are, a quarter where few are.
 func (p *plan) chainConfig() assembly.ChainConfig {
-	c := assembly.ChainConfig{Naming: p.naming, Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
+	c := assembly.ChainConfig{Naming: p.naming, Keep: p.keep(), PassUpCuts: p.ingest.Fields.On(outcome.RuleBelow), Timeouts: p.timeouts, Memory: p.memory / 4, TempDir: p.tempDir, Workers: p.jobs}
 	if c.Keep == assembly.KeepAll {
 		c.Memory = p.memory / 2
-	}
-	if p.runs("retries") {
-		c.CutFrom = func(h spans.Hop) int64 { return buckets.WallFrom(p.naming.Timeout(p.timeouts, h.Name)) }
 	}
 	return c
 }
@@ -324,6 +320,7 @@ func (l *pipeline) surveyTraces(visit func(int, *spans.Trace) error) error {
 		if !t.OfLog() {
 			return nil
 		}
+		l.workers[worker].cut(t)
 		return visit(worker, t)
 	})
 }
@@ -337,6 +334,13 @@ func (l *pipeline) settleNames() error {
 		}
 	}
 	return nil
+}
+
+// setMarked tells all who look at traces whether the input says how attempts ended.
+func (l *pipeline) setMarked(marked bool) {
+	for _, w := range l.workers {
+		w.marked = marked
+	}
 }
 
 // visit looks at every trace and at every chain of hop logs, once all of them is
@@ -371,6 +375,7 @@ func (l *pipeline) collect() (f *merged, err error) {
 		err = l.settleNames()
 	}
 	if err == nil {
+		l.setMarked(f.ledger.Marked())
 		err = l.nest(f.ledger.Summary(false).TimeBasis)
 	}
 	if err == nil {

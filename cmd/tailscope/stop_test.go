@@ -54,7 +54,7 @@ func TestAWorkerLeavesOffBetweenTwoAnalyses(t *testing.T) {
 	for at := 1; at <= 3; at++ {
 		looked, stopped := 0, false
 		one := counting{&looked, func() { stopped = looked == at }}
-		w := &worker{plan: p, stop: func() bool { return stopped }}
+		w := &worker{plan: p, marked: true, stop: func() bool { return stopped }}
 		for range 3 {
 			w.traces, w.chains = appendIf(w.traces, one), appendIf(w.chains, one)
 		}

@@ -30,13 +30,15 @@ type worker struct {
 	}
 
 	placer *nesting.Placer // of traces that are chains of hop logs
+	walls  *spans.Walls
+	marked bool // the input says of some attempt how it ended
 
 	waiting      *assembly.TraceCollector // spans, until their traces are whole
 	waitingLines *assembly.ChainCollector
 }
 
 func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.ChainCollector) *worker {
-	w := &worker{plan: p, waiting: traces, waitingLines: chains}
+	w := &worker{plan: p, waiting: traces, waitingLines: chains, walls: spans.NewWalls(p.timeouts, p.naming, p.ingest.Fields.On(outcome.RuleWall))}
 	for _, a := range p.analyses {
 		c := a.collect(p)
 		w.collected = append(w.collected, c)
@@ -61,11 +63,12 @@ func appendIf[T any](list []T, c any) []T {
 func (w *worker) hops() *hopCollector { return w.collected[0].(*hopCollector) }
 
 // addBatch looks at lines of a hop log, and keeps what chains need of them. Spans
-// wait for their traces.
+// wait for their traces. What a timeout cut is so for all.
 func (w *worker) addBatch(b *spans.Batch) error {
 	if err := w.followNaming(); err != nil {
 		return err
 	}
+	w.walls.CutFailed(b)
 	if b.Linked() {
 		return w.waiting.Add(b)
 	}
@@ -110,7 +113,7 @@ func (w *worker) addChain(chain *spans.Chain) {
 	}
 }
 
-// addTrace looks at a whole trace: retries and cuts from below are marked first,
+// addTrace looks at a whole trace: cuts, retries and cuts from below are marked first,
 // then everything that asks for traces sees it. One that is stopped is left off
 // between two of these.
 func (w *worker) addTrace(t *spans.Trace) {
@@ -118,6 +121,7 @@ func (w *worker) addTrace(t *spans.Trace) {
 	if !w.leftOut.keeps(rules.Selection, t) {
 		return
 	}
+	w.cut(t)
 	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
 	if w.plan.infer && t.OfLog() {
 		w.nest(t)
@@ -130,6 +134,13 @@ func (w *worker) addTrace(t *spans.Trace) {
 			return
 		}
 		c.AddTrace(t)
+	}
+}
+
+// cut finds what a timeout cut where the input marks nothing.
+func (w *worker) cut(t *spans.Trace) {
+	if !w.marked {
+		w.walls.CutUnmarked(t)
 	}
 }
 

@@ -101,7 +101,7 @@ func (a *attempts) infers(has uint64) bool {
 // among places a row among those before it in its chunk.
 func (a *attempts) among(row *spans.Row, hop, chain []byte, infers bool) {
 	timed := infers && row.HasStart
-	gaveUp := row.Outcome == spans.Truncated || row.Outcome == spans.Failed
+	gaveUp := row.Outcome == spans.Truncated || row.Outcome == spans.Failed || timed && a.fields.Rules.LastedItsTimeout(hop, row)
 	if chain == nil || !(timed && (gaveUp || len(a.recent.gaveUp) > 0)) && row.Tries == 0 {
 		return
 	}

@@ -63,7 +63,7 @@ var Rules = [...]Rule{
 	{RuleErrorCode, "error_code 1050, 1211 of k6, exitcode 28 of curl, ETIMEDOUT, …", "truncated, own; on a server span by the caller", true},
 	{RuleStatusWord, "status, outcome, error = timeout, timed_out, cancelled, …", "truncated, own; cancelled by the caller", true},
 	{RuleMessage, "a text with \"timed out\", \"deadline exceeded\", … of an attempt that did not say success", "truncated, own, on a server span by the caller; of an upstream there from below; \"context canceled\" by the caller", false},
-	{RuleWall, "failed at the timeout that --timeout gives (to 2 % or 50 ms above)", "truncated, own", true},
+	{RuleWall, "failed at the timeout that --timeout or its record gives (to 2 % or 50 ms above)", "truncated, own", true},
 	{RuleBelow, "failed, and holds a truncated attempt of its trace", "truncated, from below", true},
 	{RuleRetryMark, "retry, is_retry, retried = true", "a retry", true},
 	{RuleResend, "attempt, resend_count, … above that of the first", "a retry", true},
@@ -73,14 +73,16 @@ var Rules = [...]Rule{
 // Config is what the user says of the rules.
 type Config struct {
 	MatchMessages bool
-	TruncatedIf   []string // KEY=VALUE
-	Not           []string // names of rules that do not count
+	TruncatedIf   []string         // KEY=VALUE
+	Not           []string         // names of rules that do not count
+	Timeouts      map[string]int64 // ns by hop name
 }
 
 // Set is the rules of a run; read-only once made.
 type Set struct {
 	off        map[string]bool
 	conditions []condition
+	timeouts   map[string]int64
 }
 
 // condition is one --truncated-if.
@@ -88,7 +90,7 @@ type condition struct{ key, value string }
 
 // NewSet checks the user's settings.
 func NewSet(c Config) (*Set, error) {
-	r := &Set{off: map[string]bool{}}
+	r := &Set{off: map[string]bool{}, timeouts: c.Timeouts}
 	for _, rule := range Rules {
 		r.off[rule.Name] = !rule.On
 	}
@@ -111,6 +113,19 @@ func NewSet(c Config) (*Set, error) {
 
 // On reports whether a rule counts.
 func (s *Set) On(name string) bool { return !s.off[name] }
+
+// LastedItsTimeout reports whether the attempt of a row of which nothing says how it ended
+// lasted as long as its timeout: the one that the user gave for its hop, else its own.
+func (s *Set) LastedItsTimeout(hop []byte, r *spans.Row) bool {
+	if r.Marked || r.Outcome != spans.Completed || len(s.timeouts) == 0 && !r.HasTimeout {
+		return false
+	}
+	timeout := s.timeouts[string(hop)]
+	if timeout == 0 && r.HasTimeout {
+		timeout = r.Timeout
+	}
+	return spans.AtWall(timeout, r.Duration)
+}
 
 // AddConditions makes the keys of --truncated-if known; only the value asked
 // for counts.

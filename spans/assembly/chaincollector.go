@@ -2,7 +2,6 @@ package assembly
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/tailscope/tailscope/internal/spill"
 
@@ -30,7 +29,7 @@ type site struct{ hop, instance int32 }
 // hopOfChains is what a collector knows of a hop.
 type hopOfChains struct {
 	marked  bool
-	cutFrom int64 // as ChainConfig has it, math.MaxInt64 for none
+	timeout int64 // as ChainConfig has it, 0 for none
 	// The site as which it was seen last, one more than the number.
 	instance, site int32
 }
@@ -50,7 +49,7 @@ func (c *ChainCollector) AddBatch(b *spans.Batch) error {
 	names := c.namesOf(b)
 	for i := range b.Len() {
 		hop := names.hops[b.Hop[i]]
-		mayBeCut := c.config.CutFrom != nil && c.mayBeCut(hop, b, i)
+		mayBeCut := c.mayBeCut(hop, b, i)
 		id := b.Trace(i)
 		if id != nil && b.HasDuration(i) && b.Duration[i] >= 0 && (c.config.Keep == KeepAll || mayBeCut || ofRetried(b, i)) {
 			if err := c.add(id, b, i, c.siteOf(hop, instanceOf(names, b, i)), mayBeCut); err != nil {
@@ -78,18 +77,9 @@ func (c *ChainCollector) namesOf(b *spans.Batch) *renaming {
 	r, grown := c.tables.of(b)
 	c.store.quota.charge(grown)
 	for _, h := range c.tables.hops.Values()[len(c.hops):] {
-		c.hops = append(c.hops, hopOfChains{cutFrom: c.cutFrom(h)})
+		c.hops = append(c.hops, hopOfChains{timeout: c.config.Naming.Timeout(c.config.Timeouts, h.Name)})
 	}
 	return r
-}
-
-func (c *ChainCollector) cutFrom(h spans.Hop) int64 {
-	if c.config.CutFrom != nil {
-		if ns := c.config.CutFrom(h); ns > 0 {
-			return ns
-		}
-	}
-	return math.MaxInt64
 }
 
 // mayBeCut reports whether row i completed for all that it says, and yet is as long
@@ -100,7 +90,11 @@ func (c *ChainCollector) mayBeCut(hop int32, b *spans.Batch, i int) bool {
 		h.marked = true
 		return false
 	}
-	return h.cutFrom < math.MaxInt64 && spans.Outcome(b.Outcome[i]) == spans.Completed && b.HasDuration(i) && b.Duration[i] >= h.cutFrom
+	timeout := h.timeout
+	if timeout == 0 {
+		timeout = b.Timeout[i]
+	}
+	return timeout > 0 && spans.Outcome(b.Outcome[i]) == spans.Completed && b.HasDuration(i) && spans.AtWall(timeout, b.Duration[i])
 }
 
 // siteOf returns the number of a hop at an instance.

@@ -81,7 +81,9 @@ func (r *chainReader) readLines(b []byte, sites []site, start int64) (rest []byt
 		r.attempts = append(r.attempts, spans.Attempt{})
 		one, flags := &r.attempts[len(r.attempts)-1], b[0]
 		b = unpackLine(one, b, sites)
-		one.MayBeCut = one.MayBeCut && !r.marked[one.Hop]
+		if one.MayBeCut = one.MayBeCut && !r.marked[one.Hop]; one.MayBeCut {
+			one.Outcome, one.CutBy = spans.Truncated, spans.Own
+		}
 		if flags&flagTimed != 0 {
 			var distance uint64
 			distance, b = records.Take(b)

@@ -27,10 +27,10 @@ type ChainConfig struct {
 	// PassUpCuts makes a failed attempt that holds a cut one of another hop of its
 	// chain a cut from below.
 	PassUpCuts bool
-	// CutFrom returns how long, in ns, an attempt of a hop of which the source says
-	// nothing must be so that its configured timeout may have cut it, 0 for a hop
-	// without a timeout. It may be nil. Workers call it at the same time.
-	CutFrom func(spans.Hop) int64
+	// Timeouts are those that the user gave, in ns by hop name. An attempt of which the
+	// source says nothing was cut if it lasted as long as its timeout: one of these,
+	// else the one that its record carries.
+	Timeouts map[string]int64
 	// Naming says what hops are called in the end; nil: as they come.
 	Naming *spans.Naming
 	// Memory is in bytes, for all workers together, for attempts that wait for their

@@ -166,10 +166,10 @@ func TestOnlyWhatRetriedCallsAreMadeOfIsKept(t *testing.T) {
 		{chain: "1", hop: "a", end: 100, outcome: spans.Failed}, {chain: "1", hop: "b", start: 5, end: 20}, {chain: "1", hop: "a", start: 120, end: 130, retry: true},
 		{chain: "2", hop: "b", end: 90}, {chain: "2", hop: "b", end: 89}, {chain: "2", hop: "a", end: 95},
 	}
-	c := ChainConfig{Keep: KeepRetried, Workers: 2, CutFrom: func(h spans.Hop) int64 { return map[string]int64{"b": 90 * ms}[h.Name] }}
+	c := ChainConfig{Keep: KeepRetried, Workers: 2, Timeouts: map[string]int64{"b": 90 * ms}}
 	s := storeOf(t, c)
 	addLines(t, s.Worker(0), lines...)
-	if d := cmp.Diff([]string{"1: a 0-100 failed a 120-130 retry", "2: b 0-90 may be cut"}, chainsOf(t, s, 1)); d != "" {
+	if d := cmp.Diff([]string{"1: a 0-100 failed a 120-130 retry", "2: b 0-90 truncated may be cut"}, chainsOf(t, s, 1)); d != "" {
 		t.Error(d)
 	}
 	// Marks that another worker sees tell that none of its hop was cut.
@@ -282,11 +282,14 @@ func oddRow(r *rand.Rand, b *spans.Builder) (spans.Row, keptLine) {
 	case spans.Failed:
 		k.Failure = spans.Failures[r.IntN(len(spans.Failures))]
 	}
-	k.MayBeCut = k.Outcome == spans.Completed && k.Duration >= 1000 && k.Hop == "hop 1"
-	return spans.Row{
+	row := spans.Row{
 		Hop: b.Hop([]byte(k.Hop)), Instance: b.Instance([]byte(k.Pod)), Trace: []byte(k.Chain), HasDuration: true, Duration: k.Duration,
 		HasStart: k.Timed, Start: k.Start, Outcome: k.Outcome, CutBy: k.CutBy, Failure: k.Failure, Retry: k.Retry,
-	}, k
+	}
+	if k.MayBeCut = k.Outcome == spans.Completed && k.Duration >= 999 && k.Hop == "hop 1"; k.MayBeCut {
+		k.Outcome, k.CutBy = spans.Truncated, spans.Own
+	}
+	return row, k
 }
 
 // keptLine is a line as it comes back, with its chain and its names.
@@ -303,7 +306,7 @@ func TestKeptLinesComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, limit := range []int64{0, 500} {
-		s := storeOf(t, ChainConfig{Memory: limit, TempDir: t.TempDir(), CutFrom: func(h spans.Hop) int64 { return map[string]int64{"hop 1": 1000}[h.Name] }})
+		s := storeOf(t, ChainConfig{Memory: limit, TempDir: t.TempDir(), Timeouts: map[string]int64{"hop 1": 1000}})
 		want, got := map[keptLine]int{}, map[keptLine]int{}
 		for range 20 {
 			b := spans.NewBuilder(memory.DefaultAllocator, spans.Traces|spans.Starts|spans.Instances)
