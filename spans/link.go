@@ -91,19 +91,75 @@ func (t *Trace) stampDuplicates(run []located) {
 		return cmp.Or(compareIdentity(&t.Spans[a.at], &t.Spans[b.at]), cmp.Compare(a.at, b.at))
 	})
 	for k := 1; k < len(run); k++ {
-		if compareIdentity(&t.Spans[run[k-1].at], &t.Spans[run[k].at]) != 0 {
-			continue
+		if compareIdentity(&t.Spans[run[k-1].at], &t.Spans[run[k].at]) == 0 {
+			t.stampDuplicate(run[k].at)
 		}
-		if t.Duplicates == 0 {
-			t.work.stamps = refill(t.work.stamps, len(t.Spans), 0)
-		}
-		t.work.stamps[run[k].at] = 1
-		t.Duplicates++
 	}
+	t.stampTranslated(run)
 	slices.SortFunc(run, func(a, b located) int { return cmp.Compare(a.at, b.at) })
 }
 
-// SameSpan reports whether two spans of a trace are duplicates.
+func (t *Trace) stampDuplicate(at int32) {
+	if t.Duplicates == 0 {
+		t.work.stamps = refill(t.work.stamps, len(t.Spans), 0)
+	}
+	t.work.stamps[at] = 1
+	t.Duplicates++
+}
+
+// stampTranslated finds the spans of one id that came in two encodings, of which one
+// may write whole microseconds: the contents differ, and yet it is the same span. The
+// one with the finer times stays. A made-up id says nothing.
+func (t *Trace) stampTranslated(run []located) {
+	if s := &t.Spans[run[0].at]; s.ID == 0 || s.Ties.Has(LogLine) {
+		return
+	}
+	slices.SortFunc(run, func(a, b located) int { return t.comparePlaces(a.at, b.at) })
+	kept := int32(noParent)
+	for _, one := range run {
+		switch {
+		case t.Duplicates > 0 && t.work.stamps[one.at] != 0:
+		case kept == noParent || !t.translated(kept, one.at):
+			kept = one.at
+		case t.Spans[kept].inMicros() && !t.Spans[one.at].inMicros():
+			t.stampDuplicate(kept)
+			kept = one.at
+		default:
+			t.stampDuplicate(one.at)
+		}
+	}
+}
+
+// comparePlaces brings together spans of one parent and hop at one time.
+func (t *Trace) comparePlaces(a, b int32) int {
+	x, y := &t.Spans[a], &t.Spans[b]
+	if c := cmp.Or(cmp.Compare(x.Parent, y.Parent), cmp.Compare(x.Hop, y.Hop)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Duration, y.Duration), cmp.Compare(a, b))
+}
+
+// translated reports whether two spans of one id have the same parent, the same hop and
+// the same times, as far as both write them.
+func (t *Trace) translated(a, b int32) bool {
+	x, y := &t.Spans[a], &t.Spans[b]
+	if x.Parent != y.Parent || x.Hop != y.Hop || !x.Timed() || !y.Timed() {
+		return false
+	}
+	apart := uint64(0)
+	if x.inMicros() != y.inMicros() {
+		apart = 1000
+	}
+	return differ(x.Start, y.Start) <= apart && differ(x.Duration, y.Duration) <= apart
+}
+
+// inMicros reports whether the times of a span are whole microseconds.
+func (s *Span) inMicros() bool { return s.Start%1000 == 0 && s.Duration%1000 == 0 }
+
+// differ returns how far two numbers are apart.
+func differ(a, b int64) uint64 { return uint64(max(a, b)) - uint64(min(a, b)) }
+
+// SameSpan reports whether two spans of a trace are duplicates in all that they say.
 func SameSpan(a, b *Span) bool { return compareIdentity(a, b) == 0 && a.ID == b.ID }
 
 // Before reports whether a stands before b in a trace; of duplicates the first is kept.

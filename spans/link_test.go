@@ -38,6 +38,15 @@ func TestSpansBecomeAForest(t *testing.T) {
 		{"one id, other content", []testSpan{{id: 1, end: 9}, {id: 1, start: 1, end: 3}, {id: 2, parent: 1, start: 2, end: 3}}, "1 1 2<-1", 0, 0},
 		{"one id and digest, other hop", []testSpan{{id: 1, digest: 7, end: 9}, {id: 1, digest: 7, end: 9, hop: "x"}}, "1 1", 0, 0},
 		{"one id and digest, other parent", []testSpan{{id: 1, digest: 7, end: 9}, {id: 1, digest: 7, parent: 5, end: 9}}, "1 1!", 0, 0},
+		{"in two encodings", []testSpan{{id: 1, digest: 7, end: 9000}, {id: 1, digest: 8, end: 9000}, {id: 2, parent: 1, digest: 7, start: 5, end: 20}, {id: 2, parent: 1, digest: 8, start: 5, end: 20}}, "1 2<-1", 2, 0},
+		{"in micro- and nanoseconds", []testSpan{{id: 1, start: 5000, end: 95_000}, {id: 1, start: 5300, end: 95_900}}, "1", 1, 0},
+		{"in micro- and nanoseconds, three times", []testSpan{{id: 1, start: 5000, end: 95_000}, {id: 1, start: 5300, end: 95_900}, {id: 1, digest: 7, start: 5000, end: 95_000}}, "1", 2, 0},
+		{"in micro- and nanoseconds, further apart", []testSpan{{id: 1, start: 4000, end: 94_000}, {id: 1, start: 5300, end: 95_900}}, "1 1", 0, 0},
+		{"in nanoseconds, some apart", []testSpan{{id: 1, start: 5200, end: 95_000}, {id: 1, start: 5300, end: 95_000}}, "1 1", 0, 0},
+		{"in two encodings, other kind", []testSpan{{id: 1, digest: 7, end: 9000, kind: Server}, {id: 1, digest: 8, end: 9000}}, "1 1", 0, 0},
+		{"in two encodings, without id", []testSpan{{digest: 7, end: 9000}, {digest: 8, end: 9000}}, "0 0", 0, 0},
+		{"in two encodings, without an end", []testSpan{{id: 1, digest: 7, noEnd: true}, {id: 1, digest: 8, noEnd: true}}, "1 1", 0, 0},
+		{"lines with made-up ids", []testSpan{{id: 1, digest: 7, end: 9000, ties: LogLine}, {id: 1, digest: 8, end: 9000, ties: LogLine}}, "1 1", 0, 0},
 		{"spans without id", []testSpan{{digest: 1, end: 9}, {digest: 2, start: 1, end: 2, kind: Server}, {digest: 3, start: 1, end: 2, kind: Client}}, "0 0 0", 0, 0},
 
 		{"its own parent", []testSpan{{id: 1, parent: 1, end: 9}, {id: 2, parent: 1, start: 1, end: 2}}, "1 2<-1", 0, 1},
@@ -86,6 +95,17 @@ func TestOfDuplicatesTheFirstPositionStays(t *testing.T) {
 	got := traceOf(t, testSpan{id: 1, file: 2, line: 1}, testSpan{id: 1, file: 1, line: 8}, testSpan{id: 1, file: 1, line: 7})
 	if s := got.Spans[0]; s.File != 1 || s.Line != 7 {
 		t.Errorf("file %d line %d, want 1 and 7", s.File, s.Line)
+	}
+}
+
+// Of two encodings the one with the finer times stays, whichever came first.
+func TestOfTwoEncodingsTheFinerTimesStay(t *testing.T) {
+	fine, coarse := testSpan{id: 1, start: 5300, end: 95_900, line: 1}, testSpan{id: 1, start: 5000, end: 95_000, line: 2}
+	late := testSpan{id: 1, start: 6000, end: 97_000, line: 3} // rounded up
+	for _, list := range [][]testSpan{{fine, coarse}, {coarse, fine}, {fine, late}, {late, fine}} {
+		if got := traceOf(t, list...); len(got.Spans) != 1 || got.Spans[0].Line != 1 {
+			t.Errorf("%d spans, line %d", len(got.Spans), got.Spans[0].Line)
+		}
 	}
 }
 

@@ -159,3 +159,16 @@ func TestARescuedCallFailsNobody(t *testing.T) {
 		}
 	}
 }
+
+// The same run in two encodings is that run once.
+func TestTheSameSpansInTwoEncodingsCountOnce(t *testing.T) {
+	t.Parallel()
+	raw, both := reportOf(t, "", "orphans", jaegerRaw), reportOf(t, "", "orphans", jaegerRaw, jaegerV3)
+	if got, want := fmt.Sprint(both["orphans"].(map[string]any)["orphaned"]), "157"; got != want {
+		t.Errorf("%s orphans, want %s", got, want)
+	}
+	spans, dropped := both["input"].(map[string]any)["spans"], both["input"].(map[string]any)["duplicates_dropped"]
+	if spans != raw["input"].(map[string]any)["spans"] || dropped != spans {
+		t.Errorf("%v spans and %v duplicates of twice %v", spans, dropped, raw["input"].(map[string]any)["spans"])
+	}
+}
