@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -16,7 +18,7 @@ type Decoder struct {
 	fields      *format.Settings
 	attempts    *spans.Builder
 	spans       *spans.Builder
-	decoders    map[*format.Format]format.Decoder
+	decoders    map[decoderKey]format.Decoder
 	unwrapper   wrap.Unwrapper
 	keepRejects bool
 	usual       map[string]string // the fields of the last chunk that had any
@@ -31,7 +33,7 @@ func NewDecoder(c Config, mem memory.Allocator, columns spans.Columns, keepRejec
 		fields:      c.Fields,
 		attempts:    spans.NewBuilder(mem, columns),
 		spans:       spans.NewBuilder(mem, columns|spans.Links),
-		decoders:    map[*format.Format]format.Decoder{},
+		decoders:    map[decoderKey]format.Decoder{},
 		keepRejects: keepRejects,
 	}
 	d.attempts.Use(c.Naming)
@@ -57,19 +59,27 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		c = d.unwrapper.Unwrap(c, plan)
 		c.Note = c.File.Kind().LineNote
 	}
-	dec := d.decoders[c.File.Kind()]
+	fields := cmp.Or(c.File.Settings, d.fields)
+	key := decoderKey{c.File.Kind(), fields}
+	dec := d.decoders[key]
 	if dec == nil {
-		dec = c.File.Kind().NewDecoder(d.fields, d.attempts.Columns())
-		d.decoders[c.File.Kind()] = dec
+		dec = key.of.NewDecoder(fields, d.attempts.Columns())
+		d.decoders[key] = dec
 	}
 	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
-	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || d.fields.Selection.Missing(t.Selected) != nil {
+	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || fields.Selection.Missing(t.Selected) != nil {
 		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
 	}
 	if t.Fields != nil {
 		d.usual = t.Fields
 	}
 	return t
+}
+
+// decoderKey is what a decoder is for: a format, read by some settings.
+type decoderKey struct {
+	of *format.Format
+	by *format.Settings
 }
 
 // output is where the decoder of one chunk puts its rows.

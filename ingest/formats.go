@@ -66,14 +66,16 @@ func (e *UnknownFormatError) Error() string {
 
 // detect finds the format of a file from its first bytes. A format that the
 // user named is not doubted, but its units are still looked at.
-func detect(path string, head []byte, named string, fields *format.Settings) (*format.Format, error) {
+func (f opener) detect(head []byte) (*format.Format, *format.Settings, error) {
+	path, named := f.Path, f.config.Format
 	unknown, look := &UnknownFormatError{Path: path}, &format.Head{Bytes: head}
 	var refused *format.RefusedError
+	own := f.config.settings(head)
 	for _, f := range formats {
 		if named != "" && named != f.Name {
 			continue
 		}
-		s := f.Sniff(look, fields)
+		s, fields := own.sniff(f, look)
 		switch {
 		case s.Refused != nil && f.Lines && named == "":
 			if refused == nil { // another kind of lines may fit
@@ -82,18 +84,18 @@ func detect(path string, head []byte, named string, fields *format.Settings) (*f
 			continue
 		case s.Refused != nil:
 			s.Refused.Path = path
-			return nil, s.Refused
+			return nil, nil, s.Refused
 		case s.Unitless != nil:
 			s.Unitless.Path = path
-			return nil, s.Unitless
+			return nil, nil, s.Unitless
 		case s.Mine || named != "":
-			return f, nil
+			return f, fields, nil
 		}
 		unknown.Whys = append(unknown.Whys, f.Name+": "+s.Why)
 	}
 	if refused != nil {
 		refused.Path = path
-		return nil, refused
+		return nil, nil, refused
 	}
-	return nil, unknown
+	return nil, nil, unknown
 }

@@ -31,6 +31,7 @@ type how struct {
 	format  string
 	maxLine int
 	hopName string
+	preset  string
 	chunk   int // size of chunks, 0 for the usual
 	// firstRejects keeps only the first reject of each reason of a chunk.
 	firstRejects bool
@@ -45,7 +46,7 @@ func (h how) config(t testing.TB) Config {
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
 	}
-	return Config{Fields: settingsOf(t, c, h.rules), Format: h.format, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
+	return Config{Fields: settingsOf(t, c, h.rules), Format: h.format, Preset: h.preset, MaxLine: h.maxLine, sizes: format.Sizes{Chunk: h.chunk}}
 }
 
 func flagsOf(t testing.TB, fields []string) (flags []field.Flag) {
@@ -125,7 +126,7 @@ func decodeSource(t testing.TB, h how, src Source) (d decoded) {
 	d.read(t, h, c, f, ledger)
 	ledger.Done(f)
 	d.summary, d.damage, d.chunks = ledger.Summary(false), f.Damage(), f.Chunks()
-	if s := d.summary; s.Accepted != int64(len(d.rows)) || s.Records != s.Accepted+s.Rejected+s.Blank {
+	if s := d.summary; s.Accepted != int64(len(d.rows)) || s.Records != s.Accepted+s.Rejected+s.Blank+s.Filtered {
 		t.Errorf("%d records, %d accepted, %d rejected, %d blank, but %d rows", s.Records, s.Accepted, s.Rejected, s.Blank, len(d.rows))
 	}
 	return d

@@ -43,7 +43,7 @@ func NewLedger() *Ledger {
 func (l *Ledger) account(f *format.File) *account {
 	a := l.open[f]
 	if a == nil {
-		a = &account{summary: FileSummary{Index: f.Index, Path: f.Path, Format: f.Format, Compression: f.Compression, Wrapper: f.Wrapper, Complete: true}}
+		a = &account{summary: FileSummary{Index: f.Index, Path: f.Path, Format: f.Format, Compression: f.Compression, Preset: f.PresetName(), Wrapper: f.Wrapper, Complete: true}}
 		l.open[f] = a
 	}
 	return a

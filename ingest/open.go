@@ -7,11 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
-	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/hoplog"
-	"github.com/tailscope/tailscope/ingest/outcome"
-	"github.com/tailscope/tailscope/ingest/trace"
 	"github.com/tailscope/tailscope/internal/disk"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -20,6 +17,7 @@ import (
 type Config struct {
 	Fields  *format.Settings // from NewSettings
 	Format  string           // name of a format, "" to detect it
+	Preset  string           // name of a preset, "none", or "" for what the keys show
 	MaxLine int              // longest line in bytes, 0 for DefaultMaxLine
 	TempDir string           // for what is too large to hold, "" for the system's
 	Naming  *spans.Naming    // of the hops; nil: they are called as they come
@@ -129,7 +127,7 @@ func (f opener) recogniseTruncated(head []byte, broken error) error {
 
 // recognise finds the format and starts the cutting into chunks.
 func (f opener) recognise(head []byte) error {
-	as, err := detect(f.Path, head, f.config.Format, f.config.Fields)
+	as, by, err := f.detect(head)
 	if refused := foreignText(head); refused != nil && (err != nil || as.Lines) {
 		refused.Path = f.Path
 		return refused
@@ -147,7 +145,7 @@ func (f opener) recognise(head []byte) error {
 	if err := unusable(f.Path, as, f.config.Fields.Fields); err != nil {
 		return err
 	}
-	if err := f.Start(as, f.config.Fields); err != nil {
+	if err := f.Start(as, by); err != nil {
 		f.Format = ""
 		return &UnknownFormatError{f.Path, []string{as.Name + ": " + err.Error()}}
 	}
@@ -184,14 +182,4 @@ var gzipMagic = []byte{0x1f, 0x8b}
 
 func trailing(f *format.File, what string) {
 	f.Warn("trailing_garbage", f.Path+" ends in "+what+" after its last whole member: they are left out")
-}
-
-// NewSettings builds what the formats need to know of the user's wishes. An
-// error is a mistake in the rules.
-func NewSettings(c field.Config, r outcome.Config) (*format.Settings, error) {
-	rules, err := outcome.NewSet(r)
-	if err != nil {
-		return nil, err
-	}
-	return &format.Settings{Config: c, Rules: rules, Lines: hoplog.NewTable(c, rules), Tags: trace.NewTable(c, rules)}, nil
 }

@@ -27,7 +27,7 @@ func introduction(in Summary) []string {
 }
 
 func accounted(in Summary) string {
-	head := note.Count(in.Records, "record") + " in " + note.Count(len(in.Files), "file")
+	head := note.Count(in.Records, "record") + " in " + note.Count(len(in.Files), "file") + presets(in)
 	switch {
 	case in.Records == 0:
 		return head + "."
@@ -45,6 +45,20 @@ func accounted(in Summary) string {
 		parts = append(parts, fmt.Sprintf("%d filtered", in.Filtered))
 	}
 	return head + ": " + strings.Join(parts, ", ") + otherLines(in) + "."
+}
+
+// presets names those by which the files were read.
+func presets(in Summary) string {
+	var names []string
+	for _, f := range in.Files {
+		if f.Preset != "" && !slices.Contains(names, string(f.Preset)) {
+			names = append(names, string(f.Preset))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " (" + note.Form(len(names), "preset ", "presets ") + strings.Join(names, ", ") + ")"
 }
 
 // otherLines says that the input is not only a log of attempts.

@@ -34,6 +34,7 @@ type FileSummary struct {
 	Path        string               `json:"path"`
 	Format      string               `json:"format"`
 	Compression string               `json:"compression"`
+	Preset      jsontype.Text        `json:"preset"`  // by which its records were read, null for none
 	Wrapper     string               `json:"wrapper"` // what the records lie in, "" for nothing
 	Bytes       int64                `json:"bytes"`
 	Records     int64                `json:"records"`

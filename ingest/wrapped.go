@@ -31,7 +31,7 @@ func (f opener) wrapped(head []byte, as *format.Format, err error) (found bool, 
 		return false, nil
 	case wrap.IsDocument(head):
 		return f.unwrap(head, wrap.FindDocument)
-	case f.config.Format != "" && !as.Sniff(&format.Head{Bytes: head}, f.config.Fields).Mine, wrap.MostlyText(head):
+	case f.config.Format != "" && !f.config.settings(head).mine(as, head), wrap.MostlyText(head):
 		return f.unwrap(head, wrap.Find)
 	}
 	return false, nil
@@ -64,9 +64,10 @@ func (f opener) unwrapOrSay(head []byte, unknown *UnknownFormatError) (found boo
 type finder = func(head []byte, accept wrap.Accept) *wrap.Plan
 
 func (f opener) look(head []byte, find finder) (as *format.Format, plan *wrap.Plan, err error) {
+	var by *format.Settings
 	plan = find(head, func(lines []byte, elements bool) bool {
 		var why string
-		as, why, err = match(f.Path, lines, f.config)
+		as, by, why, err = match(f.Path, lines, f.config)
 		if f.nearest != nil && *f.nearest == "" {
 			*f.nearest = why
 		}
@@ -78,6 +79,9 @@ func (f opener) look(head []byte, find finder) (as *format.Format, plan *wrap.Pl
 		}
 		return as != nil || err != nil
 	})
+	if as != nil {
+		f.Settings = by
+	}
 	return as, plan, err
 }
 
@@ -90,25 +94,25 @@ func (f opener) startIn(as *format.Format, plan *wrap.Plan) {
 
 // match finds the format of lines that were taken out of something, nil for none. why
 // says what the records of a hop log lack.
-func match(path string, lines []byte, c Config) (as *format.Format, why string, err error) {
-	look := &format.Head{Bytes: lines}
+func match(path string, lines []byte, c Config) (as *format.Format, by *format.Settings, why string, err error) {
+	look, own := &format.Head{Bytes: lines}, c.settings(lines)
 	for _, f := range formats {
 		if !f.Wrapped || c.Format != "" && c.Format != f.Name {
 			continue
 		}
-		switch s := f.Sniff(look, c.Fields); {
+		switch s, fields := own.sniff(f, look); {
 		case s.Unitless != nil:
 			s.Unitless.Path = path
-			return nil, "", s.Unitless
+			return nil, nil, "", s.Unitless
 		case s.Refused != nil:
-			return nil, "", nil
+			return nil, nil, "", nil
 		case s.Mine:
-			return f, "", nil
+			return f, fields, "", nil
 		case strings.Contains(s.Why, "(keys: "):
 			why = s.Why
 		}
 	}
-	return nil, why, nil
+	return nil, nil, why, nil
 }
 
 // fewestZeros is how many NULs at the start of a file are no text in another encoding.
@@ -162,7 +166,7 @@ func (f opener) readOn(head []byte, unknown error) error {
 // startAt starts the file, all of which all reads, if its format shows in a part.
 func (f opener) startAt(part []byte, all io.Reader) (done bool, err error) {
 	part = part[:min(len(part), format.HeadSize)]
-	as, _, err := match(f.Path, part, f.config)
+	as, by, _, err := match(f.Path, part, f.config)
 	var plan *wrap.Plan
 	if as == nil && err == nil {
 		as, plan, err = f.look(part, wrap.Find)
@@ -175,5 +179,5 @@ func (f opener) startAt(part []byte, all io.Reader) (done bool, err error) {
 		f.startIn(as, plan)
 		return true, nil
 	}
-	return true, f.Start(as, f.config.Fields)
+	return true, f.Start(as, by)
 }

@@ -28,7 +28,7 @@ var contract = func() object {
 		"input": object{
 			"files": list1{object{
 				"path": "string", "format": "string", "compression": "string", "bytes": "int", "records": "int",
-				"accepted": "int", "rejected": "int", "blank": "int", "filtered": "int", "complete": "bool", "fields": "strings",
+				"accepted": "int", "rejected": "int", "blank": "int", "filtered": "int", "complete": "bool", "fields": "strings", "preset": "string?",
 				"wrapper": "string", "other_lines": "int",
 			}},
 			"records": "int", "accepted": "int", "rejected": "int", "blank": "int", "filtered": "int", "other_lines": "int",

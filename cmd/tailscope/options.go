@@ -32,6 +32,7 @@ type options struct {
 	inputFormat  string
 	fields       []string
 	unit         string
+	preset       string
 	timeIs       string
 	firstAttempt string
 	by           string
@@ -76,6 +77,7 @@ type options struct {
 func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
 	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+field.Settable()+"; repeatable")
+	f.StringVar(&o.preset, "preset", "", "how the lines of a tool's log are read: "+strings.Join(ingest.PresetNames(), ", ")+" (default: from the keys)")
 	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
 	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
 	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
@@ -263,12 +265,15 @@ func (o *options) planInput(p *plan) error {
 	if err := oneOf("--input-format", o.inputFormat, append(ingest.FormatNames(), "")...); err != nil {
 		return err
 	}
+	if err := oneOf("--preset", o.preset, append(ingest.PresetNames(), "")...); err != nil {
+		return err
+	}
 	maxLine, err := parseBytes(o.maxLine)
 	if err != nil {
 		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
 	}
 	settings, err := ingest.NewSettings(c, rules)
-	p.ingest = ingest.Config{Fields: settings, Format: o.inputFormat, MaxLine: maxLine, TempDir: o.tempDir}
+	p.ingest = ingest.Config{Fields: settings, Format: o.inputFormat, Preset: o.preset, MaxLine: maxLine, TempDir: o.tempDir}
 	return err
 }
 

@@ -60,10 +60,14 @@ func (p *plan) say(format string, args ...any) {
 
 // formatOf names the format of a file, and what its records lie in.
 func formatOf(f ingest.FileSummary) string {
-	if f.Wrapper == "" {
-		return f.Format
+	text := f.Format
+	if f.Preset != "" {
+		text += " by preset " + string(f.Preset)
 	}
-	return f.Format + " in " + f.Wrapper
+	if f.Wrapper != "" {
+		text += " in " + f.Wrapper
+	}
+	return text
 }
 
 func fieldList(fields map[string]string) string {

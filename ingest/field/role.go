@@ -84,20 +84,42 @@ func (r Role) HasUnit() bool {
 
 // Flag is one --field NAME=KEY[:UNIT].
 type Flag struct {
-	Role Role
-	Key  string
-	Unit moment.Unit
+	Role  Role
+	Key   string
+	Unit  moment.Unit
+	Epoch bool // a bare number is a time since 1970, whose unit shows in its size
+}
+
+// Constant returns the hop that a flag gives to records without one: "hop==NAME"; "file" is
+// the name of the file.
+func (f *Flag) Constant() (name string, ofFile, ok bool) {
+	if f.Role != Hop {
+		return "", false, false
+	}
+	name, ok = strings.CutPrefix(f.Key, "=")
+	return name, f.Key == "file", ok || f.Key == "file"
 }
 
 // ParseFlag reads the value of --field. What follows the last colon is a unit
 // only for a role that has one; keys may hold colons.
-func ParseFlag(s string) (Flag, error) {
-	name, key, ok := strings.Cut(s, "=")
-	i := slices.IndexFunc(settable, func(r Role) bool { return r.String() == name })
-	if !ok || i < 0 || key == "" {
-		return Flag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s", s, Settable())
+func ParseFlag(s string) (Flag, error) { return parseFlag(s, settable) }
+
+// ParsePreset is ParseFlag for a field of a preset, which may have any role.
+func ParsePreset(s string) (Flag, error) {
+	all := make([]Role, Roles)
+	for i := range all {
+		all[i] = Role(i)
 	}
-	f := Flag{Role: settable[i], Key: key, Unit: moment.NoUnitGiven}
+	return parseFlag(s, all)
+}
+
+func parseFlag(s string, roles []Role) (Flag, error) {
+	name, key, ok := strings.Cut(s, "=")
+	i := slices.IndexFunc(roles, func(r Role) bool { return r.String() == name })
+	if !ok || i < 0 || key == "" || key == "=" {
+		return Flag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s, or hop==NAME for a hop without a key", s, Settable())
+	}
+	f := Flag{Role: roles[i], Key: key, Unit: moment.NoUnitGiven}
 	if at := strings.LastIndexByte(key, ':'); at > 0 && f.Role.HasUnit() {
 		if u, ok := moment.ParseUnit(key[at+1:]); ok {
 			f.Key, f.Unit = key[:at], u
@@ -138,6 +160,7 @@ func (r Role) OfSpans() bool {
 // Config is how the user wants records read.
 type Config struct {
 	Fields       []Flag
+	PresetFields []Flag               // those of the preset of a file, after the user's
 	Unit         moment.Unit          // of bare durations and timeouts; NoUnitGiven: none
 	TimeIs       string               // "start", "end" or "" (a bare timestamp is an end)
 	Selection    *selection.Selection // of lines and traces; nil: all
@@ -150,8 +173,12 @@ type Config struct {
 
 // Names reports whether the user named a key of role.
 func (c *Config) Names(role Role) bool {
-	return slices.ContainsFunc(c.Fields, func(f Flag) bool { return f.Role == role })
+	named := func(f Flag) bool { return f.Role == role }
+	return slices.ContainsFunc(c.Fields, named) || slices.ContainsFunc(c.PresetFields, named)
 }
+
+// Named lists the fields that the user and the preset name.
+func (c *Config) Named() []Flag { return slices.Concat(c.Fields, c.PresetFields) }
 
 // Overrides reports whether the user's --field makes the usual keys of a role unread:
 // it names another, or names the error, which settles how attempts end.

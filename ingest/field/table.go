@@ -103,6 +103,7 @@ type Use struct {
 	Rank  uint16
 	Unit  moment.Unit
 	First int8   // number of the first attempt, for Attempt
+	Epoch bool   // as in Flag
 	Match string // the only value that counts, for Condition
 	Flag  uint8  // number of the --field that named the key, from 1; 0 for none
 	// NoMark: of Timeout: a bare number is a time and never a mark.

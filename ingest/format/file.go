@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 )
 
@@ -15,12 +16,13 @@ import (
 // the rest.
 type File struct {
 	Path        string
-	Format      string // "" for an input without content
-	Compression string // "none", "gzip" or "zstd"
-	Wrapper     string // what the records lie in, "" for nothing
-	Within      any    // how they are taken out of it, nil where there is nothing
-	Skipped     int64  // bytes before the first record that are none
-	Index       int32  // of the file in the rows, for the caller to set
+	Format      string    // "" for an input without content
+	Compression string    // "none", "gzip" or "zstd"
+	Wrapper     string    // what the records lie in, "" for nothing
+	Within      any       // how they are taken out of it, nil where there is nothing
+	Settings    *Settings // by which its records are read
+	Skipped     int64     // bytes before the first record that are none
+	Index       int32     // of the file in the rows, for the caller to set
 
 	MaxLine int           // longest line, or token of a document, in bytes
 	TempDir string        // for what is too large to hold, "" for the system's
@@ -86,7 +88,7 @@ func (s *sticky) Read(p []byte) (n int, err error) {
 
 // Start starts the cutting into chunks, after what stands before the records.
 func (f *File) Start(as *Format, s *Settings) (err error) {
-	f.format, f.Format = as, as.Name
+	f.format, f.Format, f.Settings = as, as.Name, s
 	f.chunks, err = as.Open(f, s)
 	return err
 }
@@ -94,6 +96,14 @@ func (f *File) Start(as *Format, s *Settings) (err error) {
 // StartWith is Start with what cuts the file into chunks.
 func (f *File) StartWith(as *Format, chunks Chunker) {
 	f.format, f.Format, f.chunks = as, as.Name, chunks
+}
+
+// PresetName is that of the preset by which its records are read, "" for none.
+func (f *File) PresetName() jsontype.Text {
+	if f.Settings == nil {
+		return ""
+	}
+	return jsontype.Text(f.Settings.Preset)
 }
 
 // Kind is the format that Start was given, nil before.

@@ -101,6 +101,10 @@ type Settings struct {
 	Rules *outcome.Set
 	// Lines are the keys of hop logs, Tags those of the tags of spans.
 	Lines, Tags *field.Table
+	// Preset is the name of the one by which they are, "" for none.
+	Preset string
+	// ByPreset returns these settings with those of a preset, nil for one that cannot be.
+	ByPreset func(name string) *Settings
 	// General turns off the fast paths of traces, for tests to hold them against.
 	General bool
 }

@@ -28,13 +28,14 @@ type attempts struct {
 	key   []byte // of a hop, or its name
 	// texts hears messages. listen, made by the format, hands it the texts of the record
 	// at hand, whose bytes are raw.
-	texts  *outcome.Listener
-	listen func()
-	raw    []byte
-	keys   field.Keys
-	recent recent
-	rec    field.Record
-	row    spans.Row
+	texts    *outcome.Listener
+	listen   func()
+	raw      []byte
+	keys     field.Keys
+	recent   recent
+	rec      field.Record
+	row      spans.Row
+	constant constantHop
 }
 
 // lines is what the formats of hop logs do not share.
@@ -56,6 +57,7 @@ func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of li
 	a.tally, a.sink = t, s
 	a.recent.forget()
 	a.prime(c, of)
+	a.constant.begin(c.File.Path)
 	line, offset := c.Line, c.Offset
 	for data := c.Data; len(data) > 0; {
 		n := 0
@@ -99,6 +101,9 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 		return n
 	}
 	p.row.Line, p.row.Offset = line, offset
+	if p.constant {
+		p.hop = a.constant.value
+	}
 	if p.infers || p.row.Tries > 0 {
 		a.among(&p.row, p.hop, p.chain, p.infers)
 	}
@@ -167,13 +172,14 @@ func longText(v *field.Value) bool {
 }
 
 func newAttempts(f *format.Settings, c spans.Columns) attempts {
-	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey), keys: field.NewKeys(f.Lines)}
+	return attempts{fields: f, columns: c, linked: f.Linked(), spanTable: f.Names(field.SpanKey), keys: field.NewKeys(f.Lines), constant: newConstantHop(&f.Config)}
 }
 
 // fill makes the row of the record; a nil fault means that it is a valid attempt.
 func (a *attempts) fill() (hop []byte, bad *format.Fault) {
 	rec, r := &a.rec, &a.row
 	*r = spans.Row{}
+	a.constant.name(rec)
 	a.tally.Flags |= rec.Flags
 	if !a.keeps(rec) {
 		return nil, leftOut
@@ -276,7 +282,7 @@ func fromTimes(rec *field.Record) (moment.Length, *format.Fault) {
 // unguessed reads a time on which a duration rests, so a bare number's unit is
 // not guessed.
 func unguessed(v *field.Value) (moment.Instant, error) {
-	if v.Use.Unit == moment.NoUnitGiven {
+	if v.Use.Unit == moment.NoUnitGiven && !v.Use.Epoch {
 		if _, err := moment.ParseDecimal(bytes.TrimSpace(v.Raw)); err == nil {
 			return moment.Instant{}, moment.ErrNoUnit
 		}

@@ -64,8 +64,12 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	if !k.Names(field.Timeout) {
 		outcome.AddTimeouts(k.Table, c.Unit)
 	}
-	for i, flag := range c.Fields {
-		k.AddExact(flag.Key, field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key), Flag: uint8(min(i, 63) + 1)})
+	for i, flag := range c.Named() {
+		u := field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key), Epoch: flag.Epoch}
+		if i < len(c.Fields) {
+			u.Flag = uint8(min(i, 63) + 1)
+		}
+		k.AddExact(flag.Key, u)
 	}
 	k.addHopParts()
 	k.AddExact(c.By, field.Use{Role: field.Stratum})
@@ -80,7 +84,7 @@ func (k *lineKeys) addHopParts() {
 	if k.Names(field.Hop) {
 		return
 	}
-	for _, flag := range k.Fields {
+	for _, flag := range k.Named() {
 		switch flag.Role {
 		case field.OperationKey:
 			k.AddExact(flag.Key, field.Use{Role: field.Hop, Unit: moment.NoUnitGiven})
@@ -100,7 +104,7 @@ func (k *lineKeys) overridden(role field.Role) bool {
 // isNamed reports whether the user named the key for a role. Then it is not an
 // instance besides: a key with one meaning is read in less time.
 func (k *lineKeys) isNamed(key string) bool {
-	return slices.ContainsFunc(k.Fields, func(flag field.Flag) bool { return strings.EqualFold(flag.Key, key) })
+	return slices.ContainsFunc(k.Named(), func(flag field.Flag) bool { return strings.EqualFold(flag.Key, key) })
 }
 
 func (k *lineKeys) addCandidates(role field.Role, keys []string) {

@@ -100,8 +100,9 @@ func (at *fastField) counts() bool { return at.part >= durationPart && at.part <
 type fastRow struct {
 	fields []fastField
 	// row is that of the record at hand; what ordinary records share stays in it.
-	row spans.Row
-	hop []byte
+	row      spans.Row
+	hop      []byte
+	constant bool // no key names the hop
 	// instance is nil where the records name none.
 	instance []byte
 	others   bool // there are other fields for it, which count where the best is empty
@@ -139,7 +140,8 @@ func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 		has |= role
 		p.fields = append(p.fields, f)
 	}
-	if has&(1<<field.Hop) == 0 || has&(1<<field.Duration) == 0 || !p.oneInstance(keys) {
+	p.constant = has&(1<<field.Hop) == 0 && a.constant.use != nil
+	if has&(1<<field.Hop) == 0 && !p.constant || has&(1<<field.Duration) == 0 || !p.oneInstance(keys) {
 		return nil
 	}
 	p.infers = a.infers(has)

@@ -98,11 +98,13 @@ func sniffHeader(head []byte, c cutter, f *format.Settings) format.Sniffed {
 	}
 	rec := &field.Record{}
 	h.read(make([][]byte, len(h.keys)), rec)
+	constant := newConstantHop(&f.Config)
+	constant.name(rec)
 	s := recognise(rec, seen, f.Fields)
 	switch {
 	case !s.Mine && h.isData(rest):
 		s.Refused = &format.RefusedError{What: "a table without a header", Why: h.remedy()}
-	case h.firstMeasured(rest, rec):
+	case h.firstMeasured(rest, rec, constant):
 		s.Unitless = unitless(rec)
 	}
 	return s
@@ -152,7 +154,7 @@ func (h *header) remedy() string {
 }
 
 // firstMeasured reads the first row that can be an attempt into rec.
-func (h *header) firstMeasured(b []byte, rec *field.Record) bool {
+func (h *header) firstMeasured(b []byte, rec *field.Record, constant constantHop) bool {
 	var cells [][]byte
 	for len(b) > 0 {
 		n := h.recordEnd(b, true)
@@ -163,6 +165,7 @@ func (h *header) firstMeasured(b []byte, rec *field.Record) bool {
 		}
 		rec.Reset()
 		h.read(row, rec)
+		constant.name(rec)
 		if measured(rec) {
 			return true
 		}

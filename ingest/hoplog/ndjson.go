@@ -103,6 +103,7 @@ func (d *ndjson) sniff(head []byte) format.Sniffed {
 		if err != nil && whole {
 			continue
 		}
+		d.constant.name(&d.rec)
 		cut := err != nil && len(head) == format.HeadSize
 		if next := recognise(&d.rec, d.keys.Seen, d.fields.Fields); next.Mine || cut && clue(&d.rec) {
 			s.Mine = true

@@ -121,6 +121,7 @@ var words = map[string]Verdict{
 	"noerror": Completed, "noerrors": Completed, "noerr": Completed, "noexception": Completed, "nofailure": Completed, "{}": Completed, "[]": Completed,
 	"statuscodeok": Completed, "statuscodeunset": Completed, "statuscode.ok": Completed, "statuscode.unset": Completed,
 	"created": Completed, "accepted": Completed, "nocontent": Completed, "notmodified": Completed, "found": Completed, "movedpermanently": Completed,
+	"info": Completed, "information": Completed, "debug": Completed, "notice": Completed, "warn": Completed, "warning": Completed, // levels
 	"2xx": Completed, "3xx": Completed, "4xx": failed(spans.ClientError), "5xx": failed(spans.ServerError),
 
 	"timeout": wordOwn, "timedout": wordOwn, "truncated": wordOwn, "deadlineexceeded": truncatedBy(spans.Own, RuleDeadline),

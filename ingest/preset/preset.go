@@ -1,0 +1,180 @@
+// Package preset knows how the logs of well-known tools are read that need several flags
+// otherwise. A preset is a row of Table.
+package preset
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/selection"
+	"github.com/tailscope/tailscope/internal/jsonscan"
+	"github.com/tailscope/tailscope/internal/moment"
+)
+
+// Preset is how the records of one tool are read.
+type Preset struct {
+	Name, Of string
+	// Keys are those that a record has: all of them, of "a|b" one. A dot stands for nesting.
+	Keys []string
+	// Fields are what --field would say, best first; ":epoch" after a time means that its
+	// size tells the unit. "hop==NAME" names what has no other.
+	Fields []string
+	// Where are the conditions on a record that is one, as --where would say them.
+	Where []string
+	// Messages: those that speak of a timeout count.
+	Messages bool
+}
+
+// Names lists the presets.
+func Names() []string {
+	names := make([]string, len(Table))
+	for i := range Table {
+		names[i] = Table[i].Name
+	}
+	return names
+}
+
+// Find returns a preset by its name, nil for none.
+func Find(name string) *Preset {
+	for i := range Table {
+		if Table[i].Name == name {
+			return &Table[i]
+		}
+	}
+	return nil
+}
+
+// Config is how records are read by the preset, where the user does not say otherwise: a
+// role that a --field names is the user's, and so is --unit.
+func (p *Preset) Config(c field.Config) (field.Config, error) {
+	own := c
+	own.PresetFields = nil
+	for _, text := range p.Fields {
+		text, epoch := strings.CutSuffix(text, ":epoch")
+		f, err := field.ParsePreset(text)
+		if err != nil {
+			return c, err
+		}
+		f.Epoch = epoch
+		if own.Names(f.Role) || f.Role != field.Hop && namesHop(f.Role) && own.Names(field.Hop) {
+			continue
+		}
+		if f.Role == field.Duration && c.Unit != moment.NoUnitGiven {
+			f.Unit = c.Unit
+		}
+		c.PresetFields = append(c.PresetFields, f)
+	}
+	var where []selection.Condition
+	for _, text := range p.Where {
+		w, err := selection.ParseCondition(text)
+		if err != nil {
+			return c, err
+		}
+		where = append(where, w)
+	}
+	var err error
+	c.Selection, err = c.Selection.And(where)
+	return c, err
+}
+
+func namesHop(r field.Role) bool { return r == field.ServiceKey || r == field.OperationKey }
+
+// looked is how much of a file's head is looked at, and in how many of its lines.
+const (
+	looked    = 64 << 10
+	mostLines = 200
+)
+
+// Recognise returns the preset of the records in the head of a file, nil for none.
+func Recognise(head []byte) *Preset {
+	head = head[:min(len(head), looked)]
+	var likely []*Preset
+	for i := range Table {
+		if Table[i].mayBe(head) {
+			likely = append(likely, &Table[i])
+		}
+	}
+	if likely == nil {
+		return nil
+	}
+	var r keyReader
+	lines := 0
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if lines++; lines > mostLines {
+			break
+		}
+		keys := r.of(line, lines == 1)
+		for _, p := range likely {
+			if p.matches(keys) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// mayBe reports whether the last parts of a preset's keys are somewhere in the text.
+func (p *Preset) mayBe(head []byte) bool {
+	for _, any := range p.Keys {
+		if !slices.ContainsFunc(strings.Split(any, "|"), func(key string) bool {
+			return bytes.Contains(head, []byte(key[strings.LastIndexByte(key, '.')+1:]))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Preset) matches(keys map[string]bool) bool {
+	for _, any := range p.Keys {
+		if !slices.ContainsFunc(strings.Split(any, "|"), func(key string) bool { return keys[key] }) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyReader reads the keys of a record.
+type keyReader struct {
+	scan jsonscan.Scanner
+	path []byte
+	keys map[string]bool
+}
+
+// deepest is how deep objects are looked into.
+const deepest = 5
+
+// of returns the keys of a JSON object, and of the first line of a table, its columns.
+func (r *keyReader) of(line []byte, first bool) map[string]bool {
+	r.keys, r.path = map[string]bool{}, r.path[:0]
+	switch {
+	case line[0] == '{':
+		r.scan.At(line)
+		_ = r.scan.Members(r.member)
+	case first:
+		for _, column := range bytes.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' || c == '\t' }) {
+			r.keys[string(bytes.Trim(column, "\ufeff \""))] = true
+		}
+	}
+	return r.keys
+}
+
+func (r *keyReader) member(name []byte) error {
+	outer := len(r.path)
+	r.path = append(r.path, name...)
+	r.keys[string(r.path)] = true
+	var err error
+	if r.scan.Peek() == '{' && bytes.Count(r.path, []byte{'.'}) < deepest {
+		r.path = append(r.path, '.')
+		err = r.scan.Members(r.member)
+	} else {
+		err = r.scan.Skip()
+	}
+	r.path = r.path[:outer]
+	return err
+}
