@@ -4,7 +4,6 @@ package preset
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -84,16 +83,16 @@ func namesHop(r field.Role) bool { return r == field.ServiceKey || r == field.Op
 // looked is how much of a file's head is looked at, and in how many of its lines.
 const (
 	looked    = 64 << 10
-	mostLines = 200
+	mostLines = 64
 )
 
 // Recognise returns the preset of the records in the head of a file, nil for none.
 func Recognise(head []byte) *Preset {
 	head = head[:min(len(head), looked)]
-	var likely []*Preset
-	for i := range Table {
-		if Table[i].mayBe(head) {
-			likely = append(likely, &Table[i])
+	var likely []*teller
+	for i := range tellers {
+		if tellers[i].mayBe(head) {
+			likely = append(likely, &tellers[i])
 		}
 	}
 	if likely == nil {
@@ -111,7 +110,7 @@ func Recognise(head []byte) *Preset {
 		keys := r.of(line, lines == 1)
 		for _, p := range likely {
 			if p.matches(keys) {
-				return p
+				return p.of
 			}
 		}
 	}
@@ -119,25 +118,77 @@ func Recognise(head []byte) *Preset {
 }
 
 // mayBe reports whether the last parts of a preset's keys are somewhere in the text.
-func (p *Preset) mayBe(head []byte) bool {
-	for _, any := range p.Keys {
-		if !slices.ContainsFunc(strings.Split(any, "|"), func(key string) bool {
-			return bytes.Contains(head, []byte(key[strings.LastIndexByte(key, '.')+1:]))
-		}) {
+func (t *teller) mayBe(head []byte) bool {
+	return t.all(func(k *key) bool { return k.standsIn(head) })
+}
+
+func (t *teller) matches(keys map[string]bool) bool {
+	return t.all(func(k *key) bool { return keys[k.path] })
+}
+
+// all reports whether one of each key's names holds.
+func (t *teller) all(holds func(*key) bool) bool {
+	for _, names := range t.keys {
+		if !anyOf(names, holds) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *Preset) matches(keys map[string]bool) bool {
-	for _, any := range p.Keys {
-		if !slices.ContainsFunc(strings.Split(any, "|"), func(key string) bool { return keys[key] }) {
-			return false
+func anyOf(names []key, holds func(*key) bool) bool {
+	for i := range names {
+		if holds(&names[i]) {
+			return true
 		}
 	}
-	return true
+	return false
 }
+
+// standsIn reports whether the last part of a key is somewhere in the text, as a word.
+func (k *key) standsIn(text []byte) bool {
+	for {
+		i := bytes.Index(text, k.last)
+		if i < 0 {
+			return false
+		}
+		end := i + len(k.last)
+		if (i == 0 || !inWord(text[i-1])) && (end == len(text) || !inWord(text[end])) {
+			return true
+		}
+		text = text[end:]
+	}
+}
+
+func inWord(c byte) bool {
+	return c == '_' || c == '-' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+}
+
+// teller tells the records of a preset by their keys.
+type teller struct {
+	of   *Preset
+	keys [][]key // one of each list is there
+}
+
+type key struct {
+	path string
+	last []byte // part of the path
+}
+
+var tellers = func() (list []teller) {
+	for i := range Table {
+		t := teller{of: &Table[i]}
+		for _, any := range Table[i].Keys {
+			var names []key
+			for _, path := range strings.Split(any, "|") {
+				names = append(names, key{path, []byte(path[strings.LastIndexByte(path, '.')+1:])})
+			}
+			t.keys = append(t.keys, names)
+		}
+		list = append(list, t)
+	}
+	return list
+}()
 
 // keyReader reads the keys of a record.
 type keyReader struct {
@@ -151,7 +202,11 @@ const deepest = 5
 
 // of returns the keys of a JSON object, and of the first line of a table, its columns.
 func (r *keyReader) of(line []byte, first bool) map[string]bool {
-	r.keys, r.path = map[string]bool{}, r.path[:0]
+	if r.keys == nil {
+		r.keys = map[string]bool{}
+	}
+	clear(r.keys)
+	r.path = r.path[:0]
 	switch {
 	case line[0] == '{':
 		r.scan.At(line)
