@@ -25,6 +25,7 @@ type Accumulator struct {
 	hops   spans.HopIndex
 	pairs  map[hopPair]*pair
 	calls  map[ref]*calls
+	served map[hopPair]*served        // calls that were cut, by what served them
 	paths  map[path][]quantile.Sample // what each caller had spent before the call
 	orders map[hopPair]*order
 	waits  map[hopPair]*waiting
@@ -83,7 +84,7 @@ func (c *Counts) add(o Counts) {
 func NewAccumulator(c Config) *Accumulator {
 	return &Accumulator{
 		config: c,
-		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, paths: map[path][]quantile.Sample{},
+		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, served: map[hopPair]*served{}, paths: map[path][]quantile.Sample{},
 		orders: map[hopPair]*order{}, waits: map[hopPair]*waiting{}, wasted: map[ref]int64{},
 		cases: worst{limit: c.Limit, byOverrun: c.ByOverrun},
 	}
@@ -112,6 +113,9 @@ func (a *Accumulator) Merge(o *Accumulator) {
 	}
 	for hop, c := range o.calls {
 		at(a.calls, here(hop)).merge(c)
+	}
+	for key, s := range o.served {
+		at(a.served, hopPair{here(key.parent), here(key.child)}).merge(s)
 	}
 	for p, spent := range o.paths {
 		into := a.spentOn(p.renamed(here))

@@ -42,14 +42,12 @@ func (p *pair) merge(o *pair) {
 type calls struct {
 	cut       uint64          // all calls that were cut
 	firstCut  uint64          // first attempts among them
-	served    quantile.Sample // of first attempts that were cut, what servers that completed took
 	overheads quantile.Sample // client less server, of completed calls
 }
 
 func (c *calls) merge(o *calls) {
 	c.cut += o.cut
 	c.firstCut += o.firstCut
-	c.served.Merge(&o.served)
 	c.overheads.Merge(&o.overheads)
 }
 
@@ -68,7 +66,7 @@ func (a *Accumulator) cut(t *spans.Trace, p int32) {
 	c.firstCut++
 	// A server that was cut itself says no more than the call: longer than this.
 	if server := serverOf(t, p); server >= 0 && t.Spans[server].Outcome == spans.Completed {
-		c.served.Add(t.Spans[server].Duration)
+		at(a.served, hopPair{a.hop(t, p), a.hop(t, server)}).add(t, p, server)
 	}
 }
 

@@ -2,10 +2,8 @@ package orphans
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
@@ -113,13 +111,6 @@ func (i Inversion) MarshalJSON() ([]byte, error) {
 // MarshalJSON names the hops.
 func (c CutOrder) MarshalJSON() ([]byte, error) {
 	return jsontype.Join(jsontype.Object{"outer_hop", c.Outer.Name, "inner_hop", c.Inner.Name}, c.Order)
-}
-
-// ServerSide is one quantile of a call as its server saw it. A coverage below 95 %
-// is a selected sample.
-type ServerSide struct {
-	P quantile.P
-	buckets.ServerSide
 }
 
 // Query is what a run asks of its accumulator.
@@ -296,40 +287,4 @@ func (a *Accumulator) sure(c *Case, apart map[[2]string]int64) (Sure, string) {
 		return Doubtful, "within the " + durations.Text(within) + " by which the clocks of the two services may be apart"
 	}
 	return Likely, "beyond the " + durations.Text(within) + " by which the clocks of the two services may be apart"
-}
-
-// ServerSide returns the quantiles of a hop's first attempts with the server's
-// duration, plus what the call itself usually adds (the p99 of client less
-// server in completed calls), in place of each that was cut. Those without a
-// server span count as infinitely long. It returns nil for a hop of which
-// nothing was cut or no cut call has a server span.
-func (a *Accumulator) ServerSide(hop spans.Hop, completed quantile.Union, ps []quantile.P) []ServerSide {
-	number, known := a.hops.Find(hop)
-	c := a.calls[ref(number)]
-	if !known || c == nil || c.served.N() == 0 {
-		return nil
-	}
-	served, never := c.served.N(), new(quantile.Sample)
-	never.AddN(math.MaxInt64, c.firstCut-served)
-	one := buckets.ServerSide{Coverage: buckets.Coverage{N: served, Of: c.firstCut}, Selected: served*100 < c.firstCut*95}
-	list := make([]ServerSide, len(ps))
-	for i, value := range quantile.Summarize(append(slices.Clone(completed), c.whole(), never), ps).Quantiles {
-		one.Value = jsontype.If(value < math.MaxInt64, value)
-		list[i] = ServerSide{ps[i], one}
-	}
-	return list
-}
-
-// whole returns how long cut first attempts would have taken: what the server
-// took and what a call usually adds.
-func (c *calls) whole() *quantile.Sample {
-	overhead := int64(0)
-	if s := summary(&c.overheads, []quantile.P{quantile.MustP("0.99")}); s.N > 0 {
-		overhead = s.Quantiles[0]
-	}
-	whole := new(quantile.Sample)
-	for ns, count := range c.served.All() {
-		whole.AddN(durations.Sum(ns, overhead), count)
-	}
-	return whole
 }

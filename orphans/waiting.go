@@ -116,20 +116,25 @@ func services(a, b spans.Hop) [2]string {
 // x - g, and g is at most what it was shorter. So x is at most the farthest reach and
 // the least g, and that at most the least by which any child was shorter.
 func (a *Accumulator) apart() map[[2]string]int64 {
-	together := map[[2]string]*waiting{}
-	for key, w := range a.waits {
-		if w.fits > 0 {
-			at(together, services(a.hopOf(key.parent), a.hopOf(key.child))).fit(w.fits, w.reach, w.spare)
-		}
-	}
 	list := map[[2]string]int64{}
-	for key, w := range together {
+	for key, w := range a.fitting() {
 		list[key] = 0
 		if w.reach > a.config.Tolerance {
 			list[key] = edges[stepOf(durations.Sum(w.reach, w.spare))]
 		}
 	}
 	return list
+}
+
+// fitting is how the children on another clock fit into their parents, by their services.
+func (a *Accumulator) fitting() map[[2]string]*waiting {
+	together := map[[2]string]*waiting{}
+	for key, w := range a.waits {
+		if w.fits > 0 {
+			at(together, services(a.hopOf(key.parent), a.hopOf(key.child))).fit(w.fits, w.reach, w.spare)
+		}
+	}
+	return together
 }
 
 // edges are the steps that times on two clocks are told apart by: twelve a decade, the
