@@ -21,8 +21,9 @@ type Decoder struct {
 	decoders    map[decoderKey]format.Decoder
 	unwrapper   wrap.Unwrapper
 	keepRejects bool
-	usual       map[string]string // the fields of the last chunk that had any
-	key         []byte            // of a span's hop
+	usual       map[string]string   // the fields of the last chunk that had any
+	key         []byte              // of a span's hop
+	inspects    func(*format.Chunk) // is shown chunks without what they lay in, and has cuts counted
 }
 
 // NewDecoder returns a decoder of batches with the given optional columns; those
@@ -59,6 +60,10 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		c = d.unwrapper.Unwrap(c, plan)
 		c.Note = c.File.Kind().LineNote
 	}
+	if d.inspects != nil {
+		t.Cuts = map[string]int64{}
+		d.inspects(c)
+	}
 	fields := cmp.Or(c.File.Settings, d.fields)
 	key := decoderKey{c.File.Kind(), fields}
 	dec := d.decoders[key]
@@ -74,6 +79,16 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		d.usual = t.Fields
 	}
 	return t
+}
+
+// seenKeys lists the keys that the decoders met.
+func (d *Decoder) seenKeys() (keys []string) {
+	for _, dec := range d.decoders {
+		if s, ok := dec.(interface{ SeenKeys() []string }); ok {
+			keys = append(keys, s.SeenKeys()...)
+		}
+	}
+	return keys
 }
 
 // decoderKey is what a decoder is for: a format, read by some settings.

@@ -55,13 +55,18 @@ func FormatNames() []string {
 
 // UnknownFormatError says per format why a file is not of it.
 type UnknownFormatError struct {
-	Path string
-	Whys []string // "ndjson: no line is a JSON object"
+	Path    string
+	Whys    []string // "ndjson: no line is a JSON object"
+	Nearest string   // what is nearest to a format, "" for nothing
 }
 
 func (e *UnknownFormatError) Error() string {
-	return fmt.Sprintf("%s: not recognised\n  %s\nname the format with --input-format, or the fields with --field NAME=KEY",
+	text := fmt.Sprintf("%s: not recognised\n  %s\nname the format with --input-format, or the fields with --field NAME=KEY",
 		e.Path, strings.Join(e.Whys, "\n  "))
+	if e.Nearest != "" {
+		text += "\nnearest: " + e.Nearest
+	}
+	return text
 }
 
 // detect finds the format of a file from its first bytes. A format that the
@@ -97,5 +102,6 @@ func (f opener) detect(head []byte) (*format.Format, *format.Settings, error) {
 		refused.Path = path
 		return nil, nil, refused
 	}
+	unknown.Nearest = nearestTo(head)
 	return nil, nil, unknown
 }

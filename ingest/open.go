@@ -147,7 +147,7 @@ func (f opener) recognise(head []byte) error {
 	}
 	if err := f.Start(as, by); err != nil {
 		f.Format = ""
-		return &UnknownFormatError{f.Path, []string{as.Name + ": " + err.Error()}}
+		return &UnknownFormatError{Path: f.Path, Whys: []string{as.Name + ": " + err.Error()}}
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ A p95 made of timed-out requests describes the timeout, not the hop.`,
 		return usageError{fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
 	})
 	root.AddCommand(commands(s)...)
-	root.AddCommand(newRules(s), newVersion(s))
+	root.AddCommand(newInspect(s), newRules(s), newVersion(s))
 	return root
 }
 

@@ -27,9 +27,10 @@ type Tally struct {
 	examples     [oddities]example
 	AnswerErrors string // the first list of errors in an answer
 
-	Selected selection.Set // conditions whose key a record has
-	Flags    uint64        // a bit for each --field whose key a record has
-	Seen     []string      // keys of the records, where no record has one of those
+	Cuts     map[string]int64 // cut records by the rule that says so; nil where nobody asks
+	Selected selection.Set    // conditions whose key a record has
+	Flags    uint64           // a bit for each --field whose key a record has
+	Seen     []string         // keys of the records, where no record has one of those
 
 	Units, Marks, Basis uint8
 	KeepAll             bool
@@ -91,6 +92,13 @@ func (t *Tally) Reject(line, offset int64, f *Fault) {
 	}
 	if t.KeepAll || t.Counts[f.reason] == 1 {
 		t.Rejects = append(t.Rejects, Reject{t.Chunk.File.Path, line, offset, f.reason, f.detail})
+	}
+}
+
+// Cut counts a cut record by the rule that says so.
+func (t *Tally) Cut(rule string) {
+	if t.Cuts != nil {
+		t.Cuts[rule]++
 	}
 }
 

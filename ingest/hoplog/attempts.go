@@ -300,6 +300,9 @@ func (a *attempts) outcome(rec *field.Record, r *spans.Row) *format.Fault {
 		a.listen()
 		a.fields.Rules.Hear(&v, a.texts.Heard, rec, spans.NoKind)
 	}
+	if v.Outcome == spans.Truncated {
+		a.tally.Cut(v.Rule)
+	}
 	if v.Zero {
 		a.tally.Odd[format.ZeroStatuses]++
 	}

@@ -413,6 +413,9 @@ func (r *spanReader) judge() {
 	}
 	v := r.verdict()
 	row.Outcome, row.CutBy, row.Failure, row.Marked, row.Speaks = v.Outcome, v.CutBy, v.Failure, v.Marked, v.Speaks
+	if v.Outcome == spans.Truncated {
+		r.tally.Cut(v.Rule)
+	}
 	row.Tries = r.rules.Tries(&r.rec)
 	r.timeout(&v)
 	r.tally.Flags |= r.rec.Flags
