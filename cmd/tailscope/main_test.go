@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=10"))
 	testscript.Main(m, map[string]func(){
 		"tailscope": func() {
+			boundGarbage()
 			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 			keepStatus()
 			os.Exit(code)

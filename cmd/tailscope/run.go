@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,7 +92,6 @@ type pipeline struct {
 	traces  *assembly.Traces
 	chains  *assembly.Chains
 	opened  int32 // files so far
-	saving  bool  // memory, as there are many hops
 }
 
 // event is one thing that the collector must know: a chunk was decoded, a file was
@@ -346,9 +342,6 @@ func (l *pipeline) setMarked(marked bool) {
 // visit looks at every trace and at every chain of hop logs, once all of them is
 // there.
 func (l *pipeline) visit() error {
-	if l.plan.keep() != assembly.KeepNone {
-		runtime.GC() // what reading left behind would make the heap as much larger
-	}
 	err := l.traces.Each(l.ctx, len(l.workers), func(worker int, t *spans.Trace) error {
 		l.workers[worker].addTrace(t)
 		return l.workers[worker].err()
@@ -402,7 +395,6 @@ func (l *pipeline) mergeInto(f *merged) {
 
 func (l *pipeline) drain(f *merged) error {
 	for {
-		l.saveMemory()
 		select {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)
@@ -415,20 +407,6 @@ func (l *pipeline) drain(f *merged) error {
 			}
 		}
 	}
-}
-
-// gcPercent is how much garbage may lie beside what many hops hold, in percent of it: as
-// much as that, by Go's own setting, and hops stay to the end.
-const gcPercent = 50
-
-// saveMemory lets less garbage pile up where there are many hops, unless the
-// environment says how much.
-func (l *pipeline) saveMemory() {
-	if l.saving || !l.plan.naming.Many() || os.Getenv("GOGC") != "" {
-		return
-	}
-	l.saving = true
-	debug.SetGCPercent(gcPercent)
 }
 
 func (f *merged) enter(e event) error {
