@@ -207,7 +207,7 @@ func move(f *disk.Fault, name string, p []byte, call func([]byte) (int, error)) 
 	return n, err
 }
 
-// sweep has every call of every kind fail, until a run has none left.
+// sweep has calls of every kind fail, until a run has none left.
 func (g *stage) sweep() {
 	g.whole = g.play(fault{})
 	if g.whole.code != exitFine || g.whole.report == oldContent || !json.Valid([]byte(g.whole.report)) {
@@ -215,23 +215,40 @@ func (g *stage) sweep() {
 	}
 	g.check(fault{}, g.whole)
 	for kind := range g.whole.calls {
-		for k := 1; ; k++ {
-			struck := false
-			for _, ever := range []bool{false, true} {
-				f := fault{kind: kind, k: k, err: faultErrors[(k+len(kind))%len(faultErrors)], ever: ever, bytes: k % 3 * 37}
-				p := g.play(f)
-				struck = struck || len(p.struck) > 0
-				g.check(f, p)
-				if len(p.struck) > 0 && p.code < len(g.outcomes) {
-					g.outcomes[p.code]++
-				}
-			}
-			if !struck {
-				break
-			}
+		for k := 1; g.strike(kind, k); k = afterCall(k) {
 		}
 	}
 	g.noGoroutines()
+}
+
+// afterCall is the next call that fails. Each of the first does; a run with hundreds of
+// them reads or writes one block of a file after the other.
+func afterCall(k int) int {
+	if k < 24 {
+		return k + 1
+	}
+	return k + 11
+}
+
+// strike has a call fail, alone or with all that come after it: the first two both
+// ways, the others in turn. It reports whether there is such a call.
+func (g *stage) strike(kind string, k int) (struck bool) {
+	for _, ever := range []bool{k%2 == 0, k%2 == 1} {
+		f := fault{kind: kind, k: k, err: faultErrors[(k+len(kind))%len(faultErrors)], ever: ever, bytes: k % 3 * 37}
+		p := g.play(f)
+		g.check(f, p)
+		if len(p.struck) == 0 {
+			break
+		}
+		struck = true
+		if p.code < len(g.outcomes) {
+			g.outcomes[p.code]++
+		}
+		if k > 2 {
+			break
+		}
+	}
+	return struck
 }
 
 // check holds what one run left and said against what it may.
