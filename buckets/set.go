@@ -164,7 +164,7 @@ func (s *hopSet) hop(id spans.Hop) *hop {
 		h = s.hops[id]
 	}
 	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Naming.Timeout(s.config.Timeouts, id.Name), resolution: unmeasured}
+		h = &hop{Hop: id, timeout: s.config.Naming.TimeoutOf(s.config.Timeouts, id), resolution: unmeasured}
 		h.first.store, h.strata.store = s.config.store, s.config.store
 		h.clusters = s.config.clusters.of(id)
 		h.first.blocks = h.clusters.blocks

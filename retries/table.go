@@ -94,7 +94,7 @@ func (t *table) at(hops []spans.Hop, i int32) int32 {
 // describe makes room for what becomes known of new hops.
 func (t *table) describe() {
 	for _, h := range t.index.Hops()[len(t.hops):] {
-		t.hops = append(t.hops, &hop{Hop: h, timeout: t.config.Naming.Timeout(t.config.Timeouts, h.Name)})
+		t.hops = append(t.hops, &hop{Hop: h, timeout: t.config.Naming.TimeoutOf(t.config.Timeouts, h)})
 	}
 }
 

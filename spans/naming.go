@@ -102,6 +102,20 @@ func (n *Naming) Timeout(timeouts map[string]int64, name string) int64 {
 	return timeouts[idfold.Name(name)]
 }
 
+// TimeoutOf is Timeout for a hop that may be the calls of one name to one service: what is
+// said of the name counts where nothing is said of those calls.
+func (n *Naming) TimeoutOf(timeouts map[string]int64, h Hop) int64 {
+	ns := n.Timeout(timeouts, h.Name)
+	if at := strings.LastIndex(h.Name, Callee); ns == 0 && h.Kind == Client && at > 0 {
+		return n.Timeout(timeouts, h.Name[:at])
+	}
+	return ns
+}
+
+// Callee stands in the name of a hop before the service that its calls go to, where those
+// of one name go to several.
+const Callee = " -> "
+
 // meet counts a hop of which a worker sees the first attempt.
 func (n *Naming) meet(h Hop) {
 	if n == nil {

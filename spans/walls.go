@@ -60,6 +60,20 @@ func (w *Walls) of(b *Batch) []int64 {
 	return walls
 }
 
+// CutFailedSpans is CutFailed for the spans of a trace whose hops have other names than
+// in their batch. What their records carry was looked at there.
+func (w *Walls) CutFailedSpans(t *Trace) {
+	if w.keepFail || len(w.given) == 0 {
+		return
+	}
+	walls := w.ofHops(t.Hops)
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.Outcome == Failed && FailedAtWall(walls[s.Hop], s.Duration, s.Failure) {
+			s.Outcome, s.CutBy, s.Failure = Truncated, Own, NotFailed
+		}
+	}
+}
+
 // CutUnmarked makes those spans of a trace truncated that completed for all that
 // their source says, and lasted as long as their timeout. It is for an input that says
 // of no attempt how it ended. That a server ran longer than its caller's timeout does
@@ -87,7 +101,7 @@ func (w *Walls) ofHops(hops []Hop) []int64 {
 	}
 	w.table, w.ofTrace = &hops[0], w.ofTrace[:0]
 	for i := range hops {
-		w.ofTrace = append(w.ofTrace, w.naming.Timeout(w.given, hops[i].Name))
+		w.ofTrace = append(w.ofTrace, w.naming.TimeoutOf(w.given, hops[i]))
 	}
 	return w.ofTrace
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,7 +67,8 @@ func reportOf(t *testing.T, stdin string, args ...string) map[string]any {
 		t.Fatal(err)
 	}
 	delete(all["input"].(map[string]any), "files")
-	items, _ := all["orphans"].(map[string]any)["items"].([]any)
+	orphans, _ := all["orphans"].(map[string]any)
+	items, _ := orphans["items"].([]any)
 	for _, item := range items {
 		delete(item.(map[string]any), "position")
 	}
@@ -170,5 +172,52 @@ func TestTheSameSpansInTwoEncodingsCountOnce(t *testing.T) {
 	spans, dropped := both["input"].(map[string]any)["spans"], both["input"].(map[string]any)["duplicates_dropped"]
 	if spans != raw["input"].(map[string]any)["spans"] || dropped != spans {
 		t.Errorf("%v spans and %v duplicates of twice %v", spans, dropped, raw["input"].(map[string]any)["spans"])
+	}
+}
+
+var nextTitle = regexp.MustCompile(`(?m)^[A-Z].*\n\n`)
+
+// Calls of one name to two services are two hops in every section; what --timeout says of
+// the name counts for both, and of one of them before it.
+func TestCallsOfOneNameToTwoServicesAreTwoHops(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for t := range 100 {
+		at, isCut := 1_790_000_000_000_000+t*1_000_000, t%10 == 0
+		end, tags := at+130_000+t*100, ""
+		if isCut {
+			end, tags = at+330_000, `{"key":"error","type":"bool","value":true}`
+		}
+		list := []string{
+			spanText(t, 1, 0, "search GET", "server", at, at+400_000, ""),
+			spanText(t, 2, 1, "search GET", "client", at+1000, at+21_000+t*10, ""), spanText(t, 3, 2, "price GET", "server", at+2000, at+20_000+t*10, ""),
+			spanText(t, 4, 1, "search GET", "client", at+30_000, end, tags), spanText(t, 5, 4, "catalog GET", "server", at+31_000, end+20_000, ""),
+		}
+		all = append(all, fmt.Sprintf(`{"traceID":"%x","spans":[%s],"processes":{%s}}`, t+1, strings.Join(list, ","), processTexts("search", "price", "catalog")))
+	}
+	input := `{"data":[` + strings.Join(all, ",") + `]}`
+	for _, timeout := range []string{"search GET=300ms", "search GET -> catalog=300ms"} {
+		page := must(t, input, "analyze", "--timeout", timeout)
+		for _, title := range []string{"Tail of the first attempts", "Durations by how attempts ended", "Walls", "Who owns the tail", "Where failures sit", "Who calls whom in vain", "What each timeout should be"} {
+			_, section, _ := strings.Cut(page, "\n"+title)
+			if at := nextTitle.FindStringIndex(section); at != nil {
+				section = section[:at[0]]
+			}
+			if !strings.Contains(section, "search GET -> catalog") {
+				t.Errorf("--timeout %s: nothing of catalog in %q", timeout, title)
+			}
+		}
+		if strings.Contains(page, "search GET (client)") || strings.Contains(page, "no hop is called") {
+			t.Errorf("--timeout %s: %s", timeout, page)
+		}
+		counts := map[string]string{}
+		for _, h := range reportOf(t, input, "quantiles", "--timeout", timeout)["hops"].([]any) {
+			h := h.(map[string]any)
+			counts[fmt.Sprint(h["hop"], " ", h["kind"])] = fmt.Sprint(h["attempts"], " ", h["truncated"].(map[string]any)["n"])
+		}
+		want := map[string]string{"search GET server": "100 0", "search GET -> price client": "100 0", "search GET -> catalog client": "100 10", "price GET server": "100 0", "catalog GET server": "100 0"}
+		if d := cmp.Diff(want, counts); d != "" {
+			t.Errorf("--timeout %s: %s", timeout, d)
+		}
 	}
 }

@@ -369,6 +369,9 @@ func (l *pipeline) collect() (f *merged, err error) {
 	}
 	if err == nil {
 		l.setMarked(f.ledger.Marked())
+		err = l.tellCallees(f)
+	}
+	if err == nil {
 		err = l.nest(f.ledger.Summary(false).TimeBasis)
 	}
 	if err == nil {

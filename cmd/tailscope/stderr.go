@@ -114,7 +114,7 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 // folded.
 func (p *plan) namesAny(names map[string]bool, hop string) bool {
 	for name := range names {
-		if one := map[string]int64{hop: 1}; p.naming.Timeout(one, name) > 0 {
+		if one := map[string]int64{hop: 1}; p.naming.TimeoutOf(one, spans.Hop{Name: name, Kind: spans.Client}) > 0 {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tailscope/tailscope/callees"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
@@ -31,7 +32,9 @@ type worker struct {
 
 	placer *nesting.Placer // of traces that are chains of hop logs
 	walls  *spans.Walls
-	marked bool // the input says of some attempt how it ended
+	// splitter is nil where calls go to one service each.
+	splitter *callees.Splitter
+	marked   bool // the input says of some attempt how it ended
 
 	waiting      *assembly.TraceCollector // spans, until their traces are whole
 	waitingLines *assembly.ChainCollector
@@ -121,11 +124,11 @@ func (w *worker) addTrace(t *spans.Trace) {
 	if !w.leftOut.keeps(rules.Selection, t) {
 		return
 	}
-	w.cut(t)
-	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
+	w.markRetries(t)
 	if w.plan.infer && t.OfLog() {
 		w.nest(t)
 	}
+	w.split(t)
 	if rules.On(outcome.RuleBelow) {
 		t.PassUpCuts()
 	}
@@ -134,6 +137,22 @@ func (w *worker) addTrace(t *spans.Trace) {
 			return
 		}
 		c.AddTrace(t)
+	}
+}
+
+// markRetries marks cuts and retries of a trace.
+func (w *worker) markRetries(t *spans.Trace) {
+	w.cut(t)
+	rules := w.plan.ingest.Fields
+	t.MarkRetries(spans.RetryOptions{NoMarks: !rules.On(outcome.RuleRetryMark), NoSiblings: !rules.On(outcome.RuleSibling)})
+}
+
+// split gives calls of one name to several services hops of their own, which may have
+// timeouts of their own.
+func (w *worker) split(t *spans.Trace) {
+	if w.splitter != nil && w.splitter.Split(t) {
+		w.walls.CutFailedSpans(t)
+		w.cut(t)
 	}
 }
 

@@ -40,6 +40,7 @@ var table = map[string][]string{
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
 	"nesting":            {"spans"},
+	"callees":            {"spans"},
 	"attribution":        {"spans", "nesting", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
 	"callgraph":          {"spans", "nesting", "quantile"},
@@ -49,7 +50,7 @@ var table = map[string][]string{
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have

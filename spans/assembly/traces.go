@@ -106,6 +106,8 @@ type TraceCollector struct {
 	rows   grouping
 	packer packer
 	sealed bool
+
+	collected int64 // spans
 }
 
 // Add takes over what it needs of a batch with the columns of Links. The batch
@@ -123,6 +125,7 @@ func (c *TraceCollector) Add(b *spans.Batch) error {
 	if err := v.check(); err != nil {
 		return err
 	}
+	c.collected += int64(b.Len())
 	c.rows.group(b.Len(), b.TraceID)
 	for k, first := range c.rows.firsts {
 		if err := c.pack(&v, c.rows.ids[k], first); err != nil {

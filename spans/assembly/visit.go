@@ -29,7 +29,40 @@ func (a *Traces) Each(ctx context.Context, workers int, visit func(worker int, t
 		return errors.New("assembly: Each after Each or Close")
 	}
 	a.visited = true
-	return a.visit(ctx, workers, visit)
+	return a.visit(ctx, workers, tracePartitions, visit)
+}
+
+// sampleSpans is about how many spans a sample of traces has.
+const sampleSpans = 1 << 13
+
+// Sample is Survey for a part of the traces: those whose ids hash so, so that it does
+// not matter who collected them. Few spans are visited whole.
+func (a *Traces) Sample(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
+	if a.visited || a.collectors == nil {
+		return errors.New("assembly: Sample after Each or Close")
+	}
+	rows := int64(0)
+	for _, c := range a.collectors {
+		rows += c.collected
+	}
+	to := tracePartitions
+	if rows > sampleSpans {
+		to = int((sampleSpans*tracePartitions + rows - 1) / rows)
+	}
+	return a.visit(ctx, workers, to, visit)
+}
+
+// Hops are those of all traces. It comes after all Add.
+func (a *Traces) Hops() []spans.Hop {
+	a.join()
+	return a.tables.hops.Values()
+}
+
+// join makes one table of the names of all collectors, once.
+func (a *Traces) join() {
+	if a.names == nil {
+		a.tables, a.names = a.seal()
+	}
 }
 
 // Survey is Each, but leaves the traces there to be visited again. What the visitor
@@ -38,14 +71,13 @@ func (a *Traces) Survey(ctx context.Context, workers int, visit func(worker int,
 	if a.visited || a.collectors == nil {
 		return errors.New("assembly: Survey after Each or Close")
 	}
-	return a.visit(ctx, workers, visit)
+	return a.visit(ctx, workers, tracePartitions, visit)
 }
 
-func (a *Traces) visit(ctx context.Context, workers int, visit func(worker int, t *spans.Trace) error) error {
-	if a.names == nil {
-		a.tables, a.names = a.seal()
-	}
-	return eachPartition(ctx, workers, tracePartitions, func(ctx context.Context, worker int) func(int) error {
+// visit visits the traces of the first partitions.
+func (a *Traces) visit(ctx context.Context, workers, partitions int, visit func(worker int, t *spans.Trace) error) error {
+	a.join()
+	return eachPartition(ctx, workers, partitions, func(ctx context.Context, worker int) func(int) error {
 		v := &visitor{owner: a, ctx: ctx, names: a.names, again: !a.visited, quota: quota{limit: a.config.Memory / 2 / int64(max(workers, 1))}}
 		v.trace = spans.Trace{Hops: a.tables.hops.Values(), Hosts: a.tables.hosts.Values(), Strata: a.tables.strata.Values(), Instances: a.tables.instances.Values()}
 		v.visit = func(t *spans.Trace) error { return visit(worker, t) }
