@@ -20,20 +20,22 @@ type Config struct {
 // Accumulator collects what traces tell about orphaned work. Not safe for concurrent
 // use: each worker has its own.
 type Accumulator struct {
-	config Config
-	counts Counts
-	hops   spans.HopIndex
-	pairs  map[hopPair]*pair
-	calls  map[ref]*calls
-	served map[hopPair]*served        // calls that were cut, by what served them
-	paths  map[path][]quantile.Sample // what each caller had spent before the call
-	orders map[hopPair]*order
-	waits  map[hopPair]*waiting
-	wasted map[ref]int64 // union time by the hop that ran
-	cases  worst
+	config  Config
+	counts  Counts
+	hops    spans.HopIndex
+	pairs   map[hopPair]*pair
+	calls   map[ref]*calls
+	served  map[hopPair]*served        // calls that were cut, by what served them
+	paths   map[path][]quantile.Sample // what each caller had spent before the call
+	orders  map[hopPair]*order
+	waits   map[hopPair]*waiting
+	moments map[moment]int64 // ns in which somebody ran for nobody
 
 	// Room for one trace, used again for the next.
-	bound   []int64
+	givenAt []int32 // by span: index into given
+	given   []given
+	causes  []cause
+	tops    []interval
 	rootEnd []int64
 	caller  []int32
 	cutAt   []int32
@@ -54,16 +56,21 @@ type Counts struct {
 	Unfinished          uint64 // children without an end
 	OutlivedAsync       uint64 // the parent does not wait for such children
 	OutlivedCompleted   uint64 // the parent completed: a hedge's loser, an optional branch
+	OutlivedNotAwaited  uint64 // the parent gave up, but nobody waits for such children
 	OutlivedFailed      uint64 // the parent failed, and nothing says that it gave up
 	WithinTolerance     uint64
 	StartedAfterRootEnd uint64 // topmost spans that began when the whole request was over
 	Orphaned            uint64
 	Overruns            uint64
 	LateStarts          uint64
-	Wasted              int64 // sum over orphans of the time each ran after its parent's end
-	WastedUnion         int64 // per trace the union of all running time in orphaned subtrees
+	Doubtful            uint64 // orphans if the clocks are right, besides those
+	Wasted              int64  // sum over orphans of the time each ran after its parent's end
+	WastedDoubtful      int64  // the same of the doubtful ones
+	WastedUnion         int64  // per trace the union of all running time in orphaned subtrees
+	WastedUnionDoubtful int64  // what the doubtful ones add to that
 }
 
+// add adds what is known before the end of a run: not what depends on how all ended.
 func (c *Counts) add(o Counts) {
 	c.SpansWithParent += o.SpansWithParent
 	c.MissingParents += o.MissingParents
@@ -73,11 +80,6 @@ func (c *Counts) add(o Counts) {
 	c.OutlivedFailed += o.OutlivedFailed
 	c.WithinTolerance += o.WithinTolerance
 	c.StartedAfterRootEnd += o.StartedAfterRootEnd
-	c.Orphaned += o.Orphaned
-	c.Overruns += o.Overruns
-	c.LateStarts += o.LateStarts
-	c.Wasted = durations.Sum(c.Wasted, o.Wasted)
-	c.WastedUnion = durations.Sum(c.WastedUnion, o.WastedUnion)
 }
 
 // NewAccumulator returns an empty accumulator.
@@ -85,8 +87,7 @@ func NewAccumulator(c Config) *Accumulator {
 	return &Accumulator{
 		config: c,
 		pairs:  map[hopPair]*pair{}, calls: map[ref]*calls{}, served: map[hopPair]*served{}, paths: map[path][]quantile.Sample{},
-		orders: map[hopPair]*order{}, waits: map[hopPair]*waiting{}, wasted: map[ref]int64{},
-		cases: worst{limit: c.Limit, byOverrun: c.ByOverrun},
+		orders: map[hopPair]*order{}, waits: map[hopPair]*waiting{}, moments: map[moment]int64{},
 	}
 }
 
@@ -109,7 +110,7 @@ func (a *Accumulator) Merge(o *Accumulator) {
 	numbers := a.hops.Merge(&o.hops)
 	here := func(r ref) ref { return ref(numbers[r]) }
 	for key, p := range o.pairs {
-		at(a.pairs, hopPair{here(key.parent), here(key.child)}).merge(p)
+		a.pairOf(hopPair{here(key.parent), here(key.child)}).merge(p)
 	}
 	for hop, c := range o.calls {
 		at(a.calls, here(hop)).merge(c)
@@ -129,11 +130,9 @@ func (a *Accumulator) Merge(o *Accumulator) {
 	for key, w := range o.waits {
 		at(a.waits, hopPair{here(key.parent), here(key.child)}).merge(w)
 	}
-	for hop, ns := range o.wasted {
-		a.wasted[here(hop)] = durations.Sum(a.wasted[here(hop)], ns)
-	}
-	for _, c := range o.cases.sort() {
-		a.cases.add(c)
+	for m, ns := range o.moments {
+		m = m.renamed(here)
+		a.moments[m] = durations.Sum(a.moments[m], ns)
 	}
 }
 

@@ -8,33 +8,68 @@ import (
 
 // pair is what is known of one hop calling another. Samples are ns.
 type pair struct {
-	orphaned  uint64
-	withChild uint64 // cut calls of the parent's hop that have such a child
-	leaving   uint64 // first calls that left and have such a child
+	ran       map[grade]*beyond // children that ran on after parents that gave up
+	withChild uint64            // cut calls of the parent's hop that have such a child
+	leaving   uint64            // first calls that left and have such a child
 	leavings
+	cases worst
+}
+
+// beyond is what ran on after parents that gave up.
+type beyond struct {
+	n, late uint64 // late: began after it
 	wasted  int64
 	overrun quantile.Sample
 	lag     quantile.Sample // from the call's start to the callee's
 	work    quantile.Sample // how long the callee itself ran
 }
 
-func (p *pair) orphan(wasted, overrun, lag, work int64) {
-	p.orphaned++
-	p.wasted = durations.Sum(p.wasted, wasted)
-	p.overrun.Add(overrun)
-	p.lag.Add(lag)
-	p.work.Add(work)
+func (b *beyond) add(kind Kind, wasted, overrun, lag, work int64) {
+	b.n++
+	b.late += counted(kind == LateStart)
+	b.wasted = durations.Sum(b.wasted, wasted)
+	b.overrun.Add(overrun)
+	b.lag.Add(lag)
+	b.work.Add(work)
+}
+
+func (b *beyond) merge(o *beyond) {
+	b.n += o.n
+	b.late += o.late
+	b.wasted = durations.Sum(b.wasted, o.wasted)
+	b.overrun.Merge(&o.overrun)
+	b.lag.Merge(&o.lag)
+	b.work.Merge(&o.work)
+}
+
+// pairOf returns what is known of two hops, new where there was nothing.
+func (a *Accumulator) pairOf(key hopPair) *pair {
+	p := a.pairs[key]
+	if p == nil {
+		p = &pair{ran: map[grade]*beyond{}, cases: worst{limit: a.config.Limit, byOverrun: a.config.ByOverrun}}
+		a.pairs[key] = p
+	}
+	return p
+}
+
+// ranOn returns how many ran on, whatever they turn out to be.
+func (p *pair) ranOn() (n uint64) {
+	for _, b := range p.ran {
+		n += b.n
+	}
+	return n
 }
 
 func (p *pair) merge(o *pair) {
-	p.orphaned += o.orphaned
+	for g, b := range o.ran {
+		at(p.ran, g).merge(b)
+	}
 	p.withChild += o.withChild
 	p.leaving += o.leaving
 	p.leavings.merge(&o.leavings)
-	p.wasted = durations.Sum(p.wasted, o.wasted)
-	p.overrun.Merge(&o.overrun)
-	p.lag.Merge(&o.lag)
-	p.work.Merge(&o.work)
+	for _, c := range o.cases.sort() {
+		p.cases.add(c)
+	}
 }
 
 // calls is what is known of the calls of one hop. Where a span of another kind
@@ -74,7 +109,7 @@ func (a *Accumulator) cut(t *spans.Trace, p int32) {
 // cut from below had its answer: it did not leave.
 func (a *Accumulator) cutCallee(t *spans.Trace, p, c int32) {
 	parent, child := &t.Spans[p], &t.Spans[c]
-	pair := at(a.pairs, hopPair{a.hop(t, p), a.hop(t, c)})
+	pair := a.pairOf(hopPair{a.hop(t, p), a.hop(t, c)})
 	pair.withChild++
 	if parent.Retry() || parent.CutBy == spans.Below || !inTime(parent) || !inTime(child) {
 		return

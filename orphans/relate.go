@@ -3,21 +3,23 @@ package orphans
 import (
 	"math"
 
-	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/spans"
 )
 
-// none is the bound of a span that is in no orphaned subtree.
+// none is later than any moment.
 const none = math.MaxInt64
+
+// nobody is at or above a span that is in no orphaned subtree.
+const nobody = -1
 
 // prepare makes room for the spans of one trace.
 func (a *Accumulator) prepare(n int) {
-	if cap(a.bound) < n {
-		a.bound, a.rootEnd = make([]int64, n), make([]int64, n)
+	if cap(a.givenAt) < n {
+		a.givenAt, a.rootEnd = make([]int32, n), make([]int64, n)
 		a.caller, a.cutAt = make([]int32, n), make([]int32, n)
 	}
-	a.bound, a.rootEnd, a.caller, a.cutAt = a.bound[:n], a.rootEnd[:n], a.caller[:n], a.cutAt[:n]
-	a.running = a.running[:0]
+	a.givenAt, a.rootEnd, a.caller, a.cutAt = a.givenAt[:n], a.rootEnd[:n], a.caller[:n], a.cutAt[:n]
+	a.running, a.given, a.causes = a.running[:0], a.given[:0], a.causes[:0]
 }
 
 // place notes when the request that a span belongs to was over, and counts the
@@ -26,14 +28,14 @@ func (a *Accumulator) prepare(n int) {
 // does not wait leads out of the request.
 func (a *Accumulator) place(t *spans.Trace, i int32, root bool) {
 	one, p := &t.Spans[i], t.Parents[i]
-	a.bound[i], a.rootEnd[i] = none, none
+	a.givenAt[i], a.rootEnd[i] = nobody, none
 	switch {
 	case root:
 		if inTime(one) {
 			a.rootEnd[i] = one.End()
 		}
 	case p >= 0 && t.Waits(i):
-		a.bound[i], a.rootEnd[i] = a.bound[p], a.rootEnd[p]
+		a.givenAt[i], a.rootEnd[i] = a.givenAt[p], a.rootEnd[p]
 		if a.rootEnd[i] != none && one.Flags.Has(spans.HasStart) && after(one.Start, a.rootEnd[i]) > a.config.Tolerance {
 			a.counts.StartedAfterRootEnd++
 			a.rootEnd[i] = none // what is below it is not the topmost
@@ -62,15 +64,18 @@ func (a *Accumulator) relate(t *spans.Trace, c int32) {
 		return
 	}
 	over := after(child.End(), parent.End())
+	if parent.Outcome == spans.Truncated {
+		over = a.atLeast(t, p, c, over)
+	}
 	late := over > a.config.Tolerance
 	if over > 0 && !late {
 		a.counts.WithinTolerance++
 	}
 	switch {
 	case !t.Waits(c):
-		a.counts.OutlivedAsync += one(late)
+		a.counts.OutlivedAsync += counted(late)
 	case !parent.GaveUp():
-		a.counts.OutlivedCompleted += one(late)
+		a.counts.OutlivedCompleted += counted(late)
 		a.ended(t, p, c, over)
 	case !late:
 	case parent.Outcome == spans.Failed:
@@ -83,12 +88,25 @@ func (a *Accumulator) relate(t *spans.Trace, c int32) {
 	}
 }
 
-// one counts what holds.
-func one(holds bool) uint64 {
+// counted is 1 for what holds.
+func counted(holds bool) uint64 {
 	if holds {
 		return 1
 	}
 	return 0
+}
+
+// atLeast returns how long a child ran on after its parent. Where two clocks say less,
+// it is the time by which the child was longer: it did not begin before its parent.
+func (a *Accumulator) atLeast(t *spans.Trace, p, c int32, over int64) int64 {
+	longer := after(t.Spans[c].Duration, t.Spans[p].Duration)
+	if over >= longer || longer <= a.config.Tolerance {
+		return over
+	}
+	if one, _ := oneClock(t, p, c); one {
+		return over
+	}
+	return longer
 }
 
 // answered reports whether a call that was cut from below had its answer from the
@@ -120,17 +138,13 @@ func after(a, b int64) int64 {
 // orphan counts a child that ran on after a parent that gave up.
 func (a *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 	child, parent := &t.Spans[c], &t.Spans[p]
-	wasted := min(over, child.Duration)
-	a.counts.Orphaned++
-	a.counts.Wasted = durations.Sum(a.counts.Wasted, wasted)
-	kind := Overrun
+	key := hopPair{a.hop(t, p), a.hop(t, c)}
+	g, kind, wasted := a.gradeOf(t, p, c, over), Overrun, min(over, child.Duration)
 	if child.Start >= parent.End() {
 		kind = LateStart
-		a.counts.LateStarts++
-	} else {
-		a.counts.Overruns++
 	}
-	a.bound[c] = min(a.bound[c], parent.End())
-	at(a.pairs, hopPair{a.hop(t, p), a.hop(t, c)}).orphan(wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
-	a.cases.consider(kind, over, wasted, t, p, c)
+	a.giveUp(c, cause{key, g}, parent.End())
+	one := a.pairOf(key)
+	at(one.ran, g).add(kind, wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
+	one.cases.consider(kind, over, wasted, t, p, c)
 }

@@ -17,17 +17,19 @@ type Result struct {
 	Inferred   bool   `json:"-"` // parents come from times, not from ids
 	Tolerance  int64  `json:"-"`
 	Counts     `json:"-"`
-	WastedBy   jsontype.List[HopTime]   `json:"wasted_by_hop"` // the union, by the hop that ran
-	Pairs      jsontype.List[Pair]      `json:"pairs"`
-	Inversions jsontype.List[Inversion] `json:"inversions"`
-	CutOrder   jsontype.List[CutOrder]  `json:"cut_order"`
-	Items      jsontype.List[Case]      `json:"items"`
+	WastedBy   jsontype.List[HopTime]    `json:"wasted_by_hop"` // the union, by the hop that ran
+	Pairs      jsontype.List[Pair]       `json:"pairs"`
+	NotAwaited jsontype.List[NotAwaited] `json:"not_awaited"`
+	Inversions jsontype.List[Inversion]  `json:"inversions"`
+	CutOrder   jsontype.List[CutOrder]   `json:"cut_order"`
+	Items      jsontype.List[Case]       `json:"items"`
 }
 
 // HopTime is a hop's share of a time.
 type HopTime struct {
 	spans.Hop
-	NS int64 `json:"wasted_ns"`
+	NS       int64 `json:"wasted_ns"`
+	Doubtful int64 `json:"wasted_doubtful_ns"` // in doubtful orphans only
 }
 
 // Verdict says why callees outlast their calls.
@@ -41,15 +43,17 @@ const (
 	TooFew Verdict = "too_few"
 )
 
-// Pair is one hop calling another. Coverage is CutCallsWithChild of CutCalls;
-// orphans may hang under calls that failed, too.
+// Pair is one hop calling another. Coverage is CutCallsWithChild of CutCalls. The
+// summaries are of the orphans that are not doubtful.
 type Pair struct {
 	Parent            spans.Hop        `json:"-"`
 	Child             spans.Hop        `json:"-"`
 	Orphaned          uint64           `json:"orphaned"`
+	Doubtful          uint64           `json:"doubtful"`
 	CutCalls          uint64           `json:"cut_calls"`
 	CutCallsWithChild uint64           `json:"cut_calls_with_child"`
 	Wasted            int64            `json:"wasted_ns"`
+	WastedDoubtful    int64            `json:"wasted_doubtful_ns"`
 	Overrun           quantile.Summary `json:"overrun"`
 	StartLag          quantile.Summary `json:"start_lag"`
 	Work              quantile.Summary `json:"work"`
@@ -87,8 +91,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return jsontype.Join(jsontype.Object{
 		"checkable", r.Checkable, "reason", jsontype.Text(r.Reason), "inferred", r.Inferred, "tolerance_ns", r.Tolerance,
 		"spans_with_parent", n(r.SpansWithParent), "missing_parents", n(r.MissingParents), "unfinished", n(r.Unfinished),
-		"outlived_async", n(r.OutlivedAsync), "outlived_completed", n(r.OutlivedCompleted), "outlived_failed", n(r.OutlivedFailed), "within_tolerance", n(r.WithinTolerance),
+		"outlived_async", n(r.OutlivedAsync), "outlived_completed", n(r.OutlivedCompleted), "outlived_not_awaited", n(r.OutlivedNotAwaited), "outlived_failed", n(r.OutlivedFailed), "within_tolerance", n(r.WithinTolerance),
 		"started_after_root_end", n(r.StartedAfterRootEnd), "orphaned", n(r.Orphaned), "overruns", n(r.Overruns), "late_starts", n(r.LateStarts),
+		"doubtful", n(r.Doubtful), "wasted_doubtful_ns", jsontype.If(r.Checkable, r.WastedDoubtful), "wasted_union_doubtful_ns", jsontype.If(r.Checkable, r.WastedUnionDoubtful),
 		"wasted_ns", jsontype.If(r.Checkable, r.Wasted), "wasted_union_ns", jsontype.If(r.Checkable, r.WastedUnion),
 	}, fields(r))
 }
@@ -96,6 +101,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the hops beside the figures.
 func (p Pair) MarshalJSON() ([]byte, error) {
 	type fields Pair
+	return jsontype.Join(jsontype.Object{
+		"parent_hop", p.Parent.Name, "parent_kind", p.Parent.Kind, "child_hop", p.Child.Name, "child_kind", p.Child.Kind,
+	}, fields(p))
+}
+
+// MarshalJSON writes the hops beside the figures.
+func (p NotAwaited) MarshalJSON() ([]byte, error) {
+	type fields NotAwaited
 	return jsontype.Join(jsontype.Object{
 		"parent_hop", p.Parent.Name, "parent_kind", p.Parent.Kind, "child_hop", p.Child.Name, "child_kind", p.Child.Kind,
 	}, fields(p))
@@ -134,32 +147,27 @@ func (a *Accumulator) Result(q Query) Result {
 		r.Reason = "no parent ids"
 		return r
 	}
-	for hop, ns := range a.wasted {
-		r.WastedBy = append(r.WastedBy, HopTime{a.hopOf(hop), ns})
-	}
-	slices.SortFunc(r.WastedBy, func(x, y HopTime) int { return cmp.Or(cmp.Compare(y.NS, x.NS), x.Hop.Compare(y.Hop)) })
-	apart := a.apart()
-	r.Pairs = a.pairsOf(&q, apart)
+	f := a.fates(&q)
+	a.judge(&r, f)
+	a.wasted(&r, f)
+	r.Pairs = a.pairsOf(&q, f)
+	r.NotAwaited = a.notAwaited(&q, f)
 	r.Inversions = a.inversions(q.Wall)
-	r.CutOrder = a.cutOrders(apart)
-	r.Items = a.items(apart)
+	r.CutOrder = a.cutOrders(f.apart)
+	r.Items = a.items(f)
 	return r
 }
 
 // pairsOf lists the pairs with orphans, and the cut calls of clients.
-func (a *Accumulator) pairsOf(q *Query, apart map[[2]string]int64) []Pair {
-	ps := q.Quantiles
+func (a *Accumulator) pairsOf(q *Query, f *fates) []Pair {
 	var list []Pair
 	for key, p := range a.pairs {
-		parent, child := a.hopOf(key.parent), a.hopOf(key.child)
-		if p.orphaned == 0 && (p.withChild == 0 || !isCall(parent.Kind)) {
+		one := p.judged(key, q.Quantiles, f)
+		one.Parent, one.Child = a.hopOf(key.parent), a.hopOf(key.child)
+		if one.Orphaned+one.Doubtful == 0 && (p.withChild == 0 || !isCall(one.Parent.Kind)) {
 			continue
 		}
-		one := Pair{
-			Parent: parent, Child: child, Orphaned: p.orphaned, CutCallsWithChild: p.withChild, Wasted: p.wasted,
-			Overrun: summary(&p.overrun, ps), StartLag: summary(&p.lag, ps), Work: summary(&p.work, ps),
-			Cancellation: p.cancellation(a.waits[key], apart[services(parent, child)], q.Confidence),
-		}
+		one.Cancellation = p.cancellation(a.waits[key], f.clocks[key], q.Confidence)
 		one.Early = Early{one.Cancellation.Stopped, p.leaving}
 		if c := a.calls[key.parent]; c != nil {
 			one.CutCalls = c.cut
@@ -168,9 +176,26 @@ func (a *Accumulator) pairsOf(q *Query, apart map[[2]string]int64) []Pair {
 		list = append(list, one)
 	}
 	slices.SortFunc(list, func(x, y Pair) int {
-		return cmp.Or(cmp.Compare(y.Wasted, x.Wasted), x.Parent.Compare(y.Parent), x.Child.Compare(y.Child))
+		return cmp.Or(cmp.Compare(y.Wasted, x.Wasted), cmp.Compare(y.WastedDoubtful, x.WastedDoubtful), x.Parent.Compare(y.Parent), x.Child.Compare(y.Child))
 	})
 	return list
+}
+
+// judged counts what ran on in a pair by what it turns out to be.
+func (p *pair) judged(key hopPair, ps []quantile.P, f *fates) Pair {
+	one := Pair{CutCallsWithChild: p.withChild}
+	var overrun, lag, work quantile.Union
+	for g, b := range p.ran {
+		switch f.of(key, g) {
+		case orphaned:
+			one.Orphaned, one.Wasted = one.Orphaned+b.n, durations.Sum(one.Wasted, b.wasted)
+			overrun, lag, work = append(overrun, &b.overrun), append(lag, &b.lag), append(work, &b.work)
+		case doubtful:
+			one.Doubtful, one.WastedDoubtful = one.Doubtful+b.n, durations.Sum(one.WastedDoubtful, b.wasted)
+		}
+	}
+	one.Overrun, one.StartLag, one.Work = quantile.Summarize(overrun, ps), quantile.Summarize(lag, ps), quantile.Summarize(work, ps)
+	return one
 }
 
 func summary(s *quantile.Sample, ps []quantile.P) quantile.Summary {
@@ -265,11 +290,20 @@ func (a *Accumulator) cutOrders(apart map[[2]string]int64) []CutOrder {
 	return list
 }
 
-// items says of the worst cases how sure they are.
-func (a *Accumulator) items(apart map[[2]string]int64) []Case {
-	items := slices.Clone(a.cases.sort())
+// items lists the worst of the orphans, and says how sure they are.
+func (a *Accumulator) items(f *fates) []Case {
+	all := worst{limit: a.config.Limit, byOverrun: a.config.ByOverrun}
+	for key, p := range a.pairs {
+		if f.notAwaited[key] {
+			continue
+		}
+		for _, c := range p.cases.sort() {
+			all.add(c)
+		}
+	}
+	items := all.sort()
 	for i := range items {
-		items[i].Sure, items[i].Evidence = a.sure(&items[i], apart)
+		items[i].Sure, items[i].Evidence = a.sure(&items[i], f.apart)
 	}
 	return items
 }

@@ -23,7 +23,7 @@ func (r *Result) Section(v *report.View) report.Section {
 	}
 	s.Tables = []report.Table{countTable(r, v.Sampling == "biased"), pairTable(r), inversionTable(r)}
 	if v.InFull {
-		s.Tables = append(s.Tables, cutOrderTable(r), caseTable(r))
+		s.Tables = append(s.Tables, notAwaitedTable(r), cutOrderTable(r), caseTable(r))
 	}
 	return s
 }
@@ -69,8 +69,10 @@ func countTable(r *Result, biased bool) report.Table {
 	all := []relation{
 		{"with a parent", r.SpansWithParent, "their ends are compared, where both have one."},
 		{"orphaned", r.Orphaned, fmt.Sprintf("%s running when the parent gave up, %d began after it. An orphan is not a span whose parent is absent: that is a missing parent.", note.Count(r.Overruns, "was", "were"), r.LateStarts)},
+		{"doubtful", r.Doubtful, fmt.Sprintf("%d orphaned, %d more if the clocks are right: they ran on by no more than the clocks of the two services may be apart.", r.Orphaned, r.Doubtful)},
 		{"after the root's end", r.StartedAfterRootEnd, "work that began when the whole request was over, whatever its parent."},
 		{"outlived, completed", r.OutlivedCompleted, "the parent had its answer: a hedge's loser, an optional branch."},
+		{"outlived, not awaited", r.OutlivedNotAwaited, "the parent gave up, but nobody waits for such children: they outlive completed parents as a rule."},
 		{"outlived, failed", r.OutlivedFailed, "the parent failed, and nothing says that it gave up."},
 		{"outlived, asynchronous", r.OutlivedAsync, "the parent does not wait for them."},
 		{"within tolerance", r.WithinTolerance, "up to " + durations.Text(r.Tolerance) + " after the parent's end."},
@@ -86,12 +88,31 @@ func countTable(r *Result, biased bool) report.Table {
 	if biased {
 		caption = append(caption, "All figures on orphans and inversions are of the traces that were kept, which were chosen by how they went: they say nothing of how common this is.")
 	}
-	caption = append(caption, fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
-		durations.Text(r.Wasted), durations.Text(r.WastedUnion)))
+	caption = append(caption, wastedText(r))
 	return report.NewTable("Orphans: work that goes on after its caller gave up", rows, []report.Column[relation]{
 		{Head: "spans", Is: report.Key | report.Words, Of: func(one *relation) value { return report.String(one.name) }},
 		{Head: "n", Of: func(one *relation) value { return report.Count(one.n) }},
 	}, caption...)
+}
+
+func wastedText(r *Result) string {
+	text := fmt.Sprintf("Wasted: %s, the sum over orphans of the time each ran after its parent's end; %s as the union of all that ran in orphaned subtrees. It is slot time, not CPU time.",
+		durations.Text(r.Wasted), durations.Text(r.WastedUnion))
+	if r.Doubtful == 0 {
+		return text
+	}
+	return text + fmt.Sprintf(" The doubtful ones add %s, and %s to the union.", durations.Text(r.WastedDoubtful), durations.Text(r.WastedUnionDoubtful))
+}
+
+// notAwaitedTable lists the pairs in which nobody waits.
+func notAwaitedTable(r *Result) report.Table {
+	return report.NewTable("Nobody waits for these: they outlive completed parents as a rule", r.NotAwaited, []report.Column[NotAwaited]{
+		named("parent", func(p *NotAwaited) spans.Hop { return p.Parent }),
+		named("child", func(p *NotAwaited) spans.Hop { return p.Child }),
+		{Head: "outlived", Of: func(p *NotAwaited) value { return report.OutOf(p.Outlived, p.Of) }},
+		{Head: "limits", Is: report.Words, Of: func(p *NotAwaited) value { return report.String(report.Limits(p.Lower, p.Upper)) }},
+		{Head: "under parents that gave up", Of: func(p *NotAwaited) value { return report.Count(p.Spared) }},
+	}, "No orphans, whatever became of their parents: more than half of them outlive parents that completed.")
 }
 
 // pairTable has a row for each caller and callee. A pair without orphans has no
@@ -105,7 +126,7 @@ func pairTable(r *Result) report.Table {
 			return report.Nanos(of(p))
 		}}
 	}
-	return report.NewTable("Who calls whom in vain", r.Pairs, []report.Column[Pair]{
+	columns := []report.Column[Pair]{
 		named("call", func(p *Pair) spans.Hop { return p.Parent }),
 		named("callee", func(p *Pair) spans.Hop { return p.Child }),
 		{Head: "orphaned", Of: func(p *Pair) value { return report.Count(p.Orphaned) }},
@@ -119,7 +140,18 @@ func pairTable(r *Result) report.Table {
 		time("started late", func(p *Pair) int64 { return p.StartLag.Mean }),
 		time("worked", func(p *Pair) int64 { return p.Work.Mean }),
 		{Head: "why", Is: report.Words, Of: func(p *Pair) value { return report.Code(p.Verdict) }},
-	},
+	}
+	if r.Doubtful > 0 {
+		columns = slices.Insert(columns, 3,
+			report.Column[Pair]{Head: "doubtful", Of: func(p *Pair) value { return report.Count(p.Doubtful) }},
+			report.Column[Pair]{Head: "wasted by those", Is: report.OneUnit, Of: func(p *Pair) value {
+				if p.Doubtful == 0 {
+					return value{}
+				}
+				return report.Nanos(p.WastedDoubtful)
+			}})
+	}
+	return report.NewTable("Who calls whom in vain", r.Pairs, columns,
 		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended with an error or a cancellation within 50 ms of the cut, or surely before their usual work was done.",
 		"honours cancellation: whether most of those that were still at work stop, with the limits of their share. One that completed within 50 ms of the cut says nothing: it may have been about to.",
 		"started late, worked: means over the orphans. queue: they waited longer than they worked; slow: the wait is less than a tenth of the work.")

@@ -132,7 +132,7 @@ func (a *Accumulator) servedTimes(hop ref, c *calls) (times quantile.Union, n ui
 }
 
 // mostApart says by how much, in ns, the clocks of two services are apart at most, as far
-// as children show it that would fit into their parents: see apart. Two services that no
+// as children show it that would fit into their parents: see atMost. Two services that no
 // such child tells of are not there.
 func (a *Accumulator) mostApart() map[[2]string]int64 {
 	list := map[[2]string]int64{}

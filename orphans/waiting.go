@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -13,6 +14,7 @@ import (
 type waiting struct {
 	ended    uint64 // children, both in time
 	outlived uint64 // those that surely ended after their parent by more than the tolerance
+	seemed   uint64 // those that did so by two clocks
 	usual    uint64 // children that completed
 	shortest int64  // of these
 	fits     uint64 // children on another clock that are no longer than their parent
@@ -23,6 +25,7 @@ type waiting struct {
 func (w *waiting) merge(o *waiting) {
 	w.ended += o.ended
 	w.outlived += o.outlived
+	w.seemed += o.seemed
 	if o.usual > 0 {
 		w.complete(o.usual, o.shortest)
 	}
@@ -50,21 +53,22 @@ func (w *waiting) fit(n uint64, reach, spare int64) {
 // lastWaiting is where the pair of a child's hop stands that was looked at last: most
 // hops have one caller.
 type lastWaiting struct {
+	*waiting
 	parent ref
-	of     *waiting
+	local  bool // the child is made by its parent's process
 }
 
 // waitingOf returns what is known of a span's hop and its parent's.
-func (a *Accumulator) waitingOf(t *spans.Trace, p, c int32) *waiting {
+func (a *Accumulator) waitingOf(t *spans.Trace, p, c int32) lastWaiting {
 	parent, child := a.hop(t, p), a.hop(t, c)
 	for int(child) >= len(a.lastWaiting) {
 		a.lastWaiting = append(a.lastWaiting, lastWaiting{})
 	}
 	last := &a.lastWaiting[child]
-	if last.of == nil || last.parent != parent {
-		*last = lastWaiting{parent, at(a.waits, hopPair{parent, child})}
+	if last.waiting == nil || last.parent != parent {
+		*last = lastWaiting{at(a.waits, hopPair{parent, child}), parent, local(t, p, c)}
 	}
-	return last.of
+	return *last
 }
 
 // ended notes how a child ended beside a parent that completed and waits for it. On
@@ -78,29 +82,50 @@ func (a *Accumulator) ended(t *spans.Trace, p, c int32, over int64) {
 		w.complete(1, child.Duration)
 	}
 	longer := after(child.Duration, parent.Duration)
-	switch one, _ := oneClock(t, p, c); {
-	case one:
+	one, known := oneHost(t, p, c)
+	switch {
+	case one || !known && w.local:
 		longer = over
 	case longer <= 0:
 		w.fit(1, max(over, after(parent.Start, child.Start)), -longer)
 	}
-	if longer > a.config.Tolerance {
-		w.outlived++
-	}
+	w.outlived += counted(longer > a.config.Tolerance)
+	w.seemed += counted(over > a.config.Tolerance)
 }
 
 // oneClock reports whether one clock timed a parent and its child, and by what that
-// is known. A span is made by the process of its parent unless it is a server's or a
-// consumer's, as long as no two hosts are named.
+// is known.
 func oneClock(t *spans.Trace, p, c int32) (one bool, by string) {
-	if x, y := hostOf(t, p), hostOf(t, c); x != "" && y != "" {
-		return x == y, "timestamps of one host"
+	if one, known := oneHost(t, p, c); known {
+		return one, "timestamps of one host"
 	}
+	return local(t, p, c), "timestamps of one service"
+}
+
+// oneHost reports whether a parent and its child have one host, where both are known.
+func oneHost(t *spans.Trace, p, c int32) (one, known bool) {
+	if len(t.Hosts) == 0 {
+		return false, false
+	}
+	x, y := t.Spans[p].Host, t.Spans[c].Host
+	if t.Hosts[x] == "" || t.Hosts[y] == "" {
+		return false, false
+	}
+	return x == y || t.Hosts[x] == t.Hosts[y], true
+}
+
+// local reports whether a span was made by the process of its parent: one of the same
+// service that is no server's or consumer's.
+func local(t *spans.Trace, p, c int32) bool {
 	parent, child := &t.Hops[t.Spans[p].Hop], &t.Hops[t.Spans[c].Hop]
 	if child.Kind == spans.Server || child.Kind == spans.Consumer || child.Kind == spans.NoKind {
-		return false, ""
+		return false
 	}
-	return parent.Service != "" && parent.Service == child.Service, "timestamps of one service"
+	return parent.Service != "" && parent.Service == child.Service
+}
+
+func (a *Accumulator) services(key hopPair) [2]string {
+	return services(a.hopOf(key.parent), a.hopOf(key.child))
 }
 
 // services names two services in one order.
@@ -108,22 +133,47 @@ func services(a, b spans.Hop) [2]string {
 	return [2]string{min(a.Service, b.Service), max(a.Service, b.Service)}
 }
 
-// apart says by how much, in ns, the clocks of two services may be apart, 0 where
-// nothing shows that they are. A child that would fit into its parent and reaches out
-// of it by some time shows that they are apart by as much, and by no more than the
-// child was shorter on top of it: with x the clock of the child before that of the
-// parent, and g the time from the child's end to the parent's, it reaches out by
-// x - g, and g is at most what it was shorter. So x is at most the farthest reach and
-// the least g, and that at most the least by which any child was shorter.
-func (a *Accumulator) apart() map[[2]string]int64 {
-	list := map[[2]string]int64{}
-	for key, w := range a.fitting() {
-		list[key] = 0
-		if w.reach > a.config.Tolerance {
-			list[key] = edges[stepOf(durations.Sum(w.reach, w.spare))]
+// atMost is by how much the two clocks may be apart. With x the clock of the child before
+// that of the parent, and g the time from a child's end to the parent's, the child reaches
+// out by x - g, and g is at most what the child was shorter. So x is at most the farthest
+// reach and the least g, and that at most the least by which any child was shorter.
+func (w *waiting) atMost() int64 {
+	return max(0, durations.Sum(max(0, w.reach), w.spare)+min(0, w.reach))
+}
+
+// mostly reports whether more than half of n are so, at the confidence of the run.
+func mostly(count, n uint64, confidence quantile.P) bool {
+	lower, _ := quantile.ClopperPearson(count, n, confidence)
+	return lower > .5
+}
+
+// fewFits is below how many children a pair does not tell how far clocks are apart at most.
+const fewFits = 20
+
+// compare looks at all pairs of two services: it finds those in which nobody waits for
+// the child, and returns by how much, in ns, the clocks may be apart, 0 where nothing
+// shows that they are, and whether there is anything to go by. What outlives its
+// parents by more than another pair leaves to the clocks does so in truth.
+func (a *Accumulator) compare(pairs []hopPair, confidence quantile.P, notAwaited map[hopPair]bool) (within int64, known bool) {
+	most := int64(math.MaxInt64)
+	for _, key := range pairs {
+		if w := a.waits[key]; w.fits >= fewFits {
+			most = min(most, w.atMost())
 		}
 	}
-	return list
+	var all waiting
+	for _, key := range pairs {
+		w := a.waits[key]
+		if mostly(w.outlived, w.ended, confidence) || w.fits > 0 && w.reach > most && mostly(w.seemed, w.ended, confidence) {
+			notAwaited[key] = true
+		} else if w.fits > 0 {
+			all.fit(w.fits, w.reach, w.spare)
+		}
+	}
+	if all.fits == 0 || all.reach <= a.config.Tolerance {
+		return 0, all.fits > 0
+	}
+	return edges[stepOf(all.atMost())], true
 }
 
 // fitting is how the children on another clock fit into their parents, by their services.

@@ -30,6 +30,7 @@ type testSpan struct {
 	ties           spans.Ties
 	retry          bool
 	noStart, noEnd bool
+	dropped        bool // never happened
 	host           string
 	ns             int64 // added to the end
 }

@@ -37,12 +37,14 @@ func orphaned() *run {
 		Orphans: &orphans.Result{
 			Checkable: true, Tolerance: ms,
 			Counts: orphans.Counts{
-				SpansWithParent: 5, MissingParents: 1, Unfinished: 2, OutlivedAsync: 3, OutlivedCompleted: 4, OutlivedFailed: 8, WithinTolerance: 5,
+				SpansWithParent: 5, MissingParents: 1, Unfinished: 2, OutlivedAsync: 3, OutlivedCompleted: 4, OutlivedFailed: 8, OutlivedNotAwaited: 9, WithinTolerance: 5,
 				StartedAfterRootEnd: 6, Orphaned: 3, Overruns: 2, LateStarts: 1, Wasted: 1800 * ms, WastedUnion: 1500 * ms,
+				Doubtful: 7, WastedDoubtful: 70 * ms, WastedUnionDoubtful: 60 * ms,
 			},
-			WastedBy: []orphans.HopTime{{Hop: stockGet, NS: 1500 * ms}},
+			WastedBy:   []orphans.HopTime{{Hop: stockGet, NS: 1500 * ms, Doubtful: 60 * ms}},
+			NotAwaited: []orphans.NotAwaited{{Parent: stockGet, Child: callStock, Outlived: 285, Of: 285, Lower: .98954, Upper: 1, Spared: 9}},
 			Pairs: []orphans.Pair{
-				{Parent: callStock, Child: stockGet, Orphaned: 2, CutCalls: 3, CutCallsWithChild: 2, Wasted: 1700 * ms,
+				{Parent: callStock, Child: stockGet, Orphaned: 2, Doubtful: 7, WastedDoubtful: 70 * ms, CutCalls: 3, CutCallsWithChild: 2, Wasted: 1700 * ms,
 					Overrun: summed(600, 1100), StartLag: summed(1, 2), Work: summed(1000, 1500), Early: orphans.Early{Stopped: 1, StoppedOf: 2},
 					Cancellation: orphans.Cancellation{Honours: orphans.HonoursUnknown, Stopped: 1, RanOn: 1, Lower: .025, Upper: .975}, Verdict: orphans.Slow},
 				{Parent: callStock, Child: callStock, Orphaned: 1, CutCalls: 3, CutCallsWithChild: 1, Wasted: 100 * ms,
@@ -79,12 +81,16 @@ var orphanContract = func() object {
 	end := object{"span": "string", "hop": "string", "kind": "string?", "start_ns": "int", "duration_ns": "int", "host": "string?", "outcome": "string", "cut_by": "string?"}
 	o := object{
 		"checkable": "bool", "reason": "string?", "inferred": "bool", "tolerance_ns": "int",
-		"wasted_by_hop": list1{object{"hop": "string", "kind": "string?", "wasted_ns": "int"}},
+		"wasted_by_hop": list1{object{"hop": "string", "kind": "string?", "wasted_ns": "int", "wasted_doubtful_ns": "int"}},
 		"pairs": list1{object{
-			"parent_hop": "string", "parent_kind": "string?", "child_hop": "string", "child_kind": "string?", "orphaned": "int",
+			"parent_hop": "string", "parent_kind": "string?", "child_hop": "string", "child_kind": "string?", "orphaned": "int", "doubtful": "int", "wasted_doubtful_ns": "int",
 			"cut_calls": "int", "cut_calls_with_child": "int", "wasted_ns": "int", "overrun": five, "start_lag": five, "work": five,
 			"stopped_within_50ms": object{"n": "int", "of": "int"}, "verdict": "string",
 			"cancellation": object{"honoured": "string", "stopped": "int", "ran_on": "int", "completed": "int", "lower": "number", "upper": "number"},
+		}},
+		"not_awaited": list1{object{
+			"parent_hop": "string", "parent_kind": "string?", "child_hop": "string", "child_kind": "string?",
+			"outlived": "int", "of": "int", "lower": "number", "upper": "number", "spared": "int",
 		}},
 		"inversions": list1{object{"parent_hop": "string", "parent_wall_ns": "int", "child_hop": "string", "child_wall_ns": "int", "seen": "int"}},
 		"cut_order":  list1{object{"outer_hop": "string", "inner_hop": "string", "outer_first": "int", "together": "int", "inner_first": "int", "doubtful": "int"}},
@@ -94,8 +100,8 @@ var orphanContract = func() object {
 		}},
 	}
 	for _, figure := range []string{
-		"spans_with_parent", "missing_parents", "unfinished", "outlived_async", "outlived_completed", "outlived_failed", "within_tolerance",
-		"started_after_root_end", "orphaned", "overruns", "late_starts", "wasted_ns", "wasted_union_ns",
+		"spans_with_parent", "missing_parents", "unfinished", "outlived_async", "outlived_completed", "outlived_failed", "outlived_not_awaited", "within_tolerance",
+		"started_after_root_end", "orphaned", "overruns", "late_starts", "wasted_ns", "wasted_union_ns", "doubtful", "wasted_doubtful_ns", "wasted_union_doubtful_ns",
 	} {
 		o[figure] = "int?"
 	}

@@ -16,6 +16,7 @@ var figures = []struct {
 	of   func(*results) (uint64, bool)
 }{
 	{"orphans", ofOrphans(func(r *results) uint64 { return r.orphans.Orphaned })},
+	{"orphans_doubtful", ofOrphans(func(r *results) uint64 { return r.orphans.Doubtful })},
 	{"overruns", ofOrphans(func(r *results) uint64 { return r.orphans.Overruns })},
 	{"late_starts", ofOrphans(func(r *results) uint64 { return r.orphans.LateStarts })},
 	{"missing_parents", ofOrphans(func(r *results) uint64 { return r.orphans.MissingParents })},
