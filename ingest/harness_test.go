@@ -16,6 +16,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/format"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -32,6 +33,9 @@ type how struct {
 	maxLine int
 	hopName string
 	preset  string
+	where   []string
+	since   string
+	until   string
 	chunk   int // size of chunks, 0 for the usual
 	// firstRejects keeps only the first reject of each reason of a chunk.
 	firstRejects bool
@@ -42,6 +46,10 @@ type how struct {
 func (h how) config(t testing.TB) Config {
 	t.Helper()
 	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
+	var err error
+	if c.Selection, err = selection.New(h.where, h.since, h.until, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
 	c.Fields, c.Unit = flagsOf(t, h.fields), unitOf(h.unit)
 	if h.first != "" {
 		c.FirstAttempt = int(h.first[0] - '0')
