@@ -35,7 +35,7 @@ var table = map[string][]string{
 	"ingest/trace":       {"spans", "ingest/selection", "ingest/field", "ingest/outcome", "ingest/format"},
 	"ingest/preset":      {"ingest/selection", "ingest/field"},
 	"ingest/wrap":        {"ingest/format"},
-	"ingest":             {"spans", "report", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace", "ingest/preset", "ingest/wrap"},
+	"ingest":             {"spans", "report", "ingest/selection", "ingest/field", "ingest/outcome", "ingest/format", "ingest/hoplog", "ingest/trace", "ingest/preset", "ingest/wrap"},
 	"buckets":            {"spans", "quantile", "quantile/depend", "quantile/fit", "report"},
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
