@@ -75,7 +75,7 @@ var Table = [...]Preset{
 	{
 		Name: "pino", Of: "requests logged by pino-http",
 		Keys:   []string{"responseTime", "req.method|req.url|res.statusCode"},
-		Fields: []string{"duration=responseTime:ms", "time=time", "trace=req.id", "hop=service", "hop=name", "hop=req.url", "hop==pino"},
+		Fields: []string{"duration=responseTime:ms", "time=time", "hop=service", "hop=name", "hop=req.url", "hop==pino"},
 	},
 	{
 		Name: "k6", Of: "results of k6 run --out json: its calls, the other metrics filtered",
