@@ -16,7 +16,7 @@
 //
 // Adding a format of traces: one file with a dialect, one line in the list of
 // dialects, one folder of fixtures. What is recognised and not read is one row of
-// trace/refused.go. Any other format is a format.Format in the list of its room.
+// trace/signature.go. Any other format is a format.Format in the list of its room.
 package ingest
 
 import "github.com/tailscope/tailscope/ingest/format"

@@ -59,7 +59,11 @@ type opener struct {
 func (f opener) source(src Source, read *atomic.Int64) (*bufio.Reader, error) {
 	in := src.Stdin
 	if in == nil {
-		file, err := disk.Open(src.Path)
+		open := disk.Open
+		if src.regular {
+			open = disk.OpenRegular
+		}
+		file, err := open(src.Path)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,8 @@ type Source struct {
 	Named bool      // named by the user or matched by a glob, not found in a folder
 	Stdin io.Reader // set for "-"
 
-	id fileID // zero for a stream that is no file
+	id      fileID // zero for a stream that is no file
+	regular bool
 }
 
 // Is reports whether the source is the file of that path, by whatever name.
@@ -120,7 +121,7 @@ func stat(paths []string, named bool) ([]Source, error) {
 }
 
 func newSource(path string, info fs.FileInfo, named bool) Source {
-	return Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, id: idOf(path, info)}
+	return Source{Path: filepath.Clean(path), Size: info.Size(), Named: named, id: idOf(path, info), regular: info.Mode().IsRegular()}
 }
 
 func newStdin(stdin io.Reader) Source {

@@ -83,7 +83,7 @@ type merged struct {
 type pipeline struct {
 	plan    *plan
 	ctx     context.Context
-	chunks  chan *ingest.Chunk
+	chunks  chan []*ingest.Chunk
 	events  chan event
 	bytes   *atomic.Int64
 	running sync.WaitGroup
@@ -92,13 +92,19 @@ type pipeline struct {
 	traces  *assembly.Traces
 	chains  *assembly.Chains
 	opened  int32 // files so far
+
+	// What the reader hands on next: small files together, as they cost no more to read
+	// than to hand over one by one.
+	group   []*ingest.Chunk
+	grouped int // bytes
+	done    []*ingest.File
 }
 
-// event is one thing that the collector must know: a chunk was decoded, a file was
-// read, an input was skipped, or the run must end.
+// event is what the collector must know: chunks were decoded, files were read, an input
+// was skipped, or the run must end.
 type event struct {
-	done    *ingest.File
-	tally   *ingest.Tally
+	done    []*ingest.File
+	tallies []*ingest.Tally
 	skipped *note.Warning
 	err     error
 }
@@ -109,7 +115,7 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &pipeline{
 		plan: p, ctx: ctx, bytes: new(atomic.Int64),
-		chunks: make(chan *ingest.Chunk, p.jobs),
+		chunks: make(chan []*ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
 	l.traces = assembly.NewTraces(assembly.TraceConfig{Naming: p.naming, Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
@@ -150,6 +156,32 @@ func (l *pipeline) readAll() {
 			return
 		}
 	}
+	l.handOn()
+}
+
+const (
+	// groupBytes is from where on chunks are handed on, without waiting for more.
+	groupBytes = 128 << 10
+	// mostGrouped is how many chunks, or files without one, wait for others at most.
+	mostGrouped = 64
+)
+
+// handOn gives the chunks that wait to a worker, and the files that were read to the
+// collector; false once the run has ended.
+func (l *pipeline) handOn() bool {
+	group, done := l.group, l.done
+	l.group, l.grouped, l.done = nil, 0, nil
+	if len(group) > 0 {
+		select {
+		case l.chunks <- group:
+		case <-l.ctx.Done():
+			return false
+		}
+	}
+	if len(done) > 0 {
+		l.send(event{done: done})
+	}
+	return true
 }
 
 func (l *pipeline) readOne(src ingest.Source) error {
@@ -178,9 +210,8 @@ func (l *pipeline) readOne(src ingest.Source) error {
 		if err == io.EOF {
 			break
 		}
-		select {
-		case l.chunks <- c:
-		case <-l.ctx.Done():
+		l.group, l.grouped = append(l.group, c), l.grouped+len(c.Data)
+		if (l.grouped >= groupBytes || len(l.group) == mostGrouped) && !l.handOn() {
 			return nil
 		}
 	}
@@ -189,7 +220,9 @@ func (l *pipeline) readOne(src ingest.Source) error {
 		return own // the input is whole, but there is no room to read it
 	}
 	_ = f.Close() // before the collector looks at it
-	l.send(event{done: f})
+	if l.done = append(l.done, f); len(l.done) == mostGrouped {
+		l.handOn()
+	}
 	return nil
 }
 
@@ -212,18 +245,21 @@ func (l *pipeline) work(w *worker) {
 			l.send(event{err: err})
 		}
 	}
-	for c := range l.untilStopped() {
-		tally := decoder.Decode(c, take)
-		c.Release()
-		l.send(event{tally: tally})
+	for group := range l.untilStopped() {
+		tallies := make([]*ingest.Tally, len(group))
+		for i, c := range group {
+			tallies[i] = decoder.Decode(c, take)
+			c.Release()
+		}
+		l.send(event{tallies: tallies})
 	}
 	decoder.Flush(take)
 }
 
 // untilStopped yields the chunks until there are no more or the run has ended:
 // the reader may be stuck in a read then.
-func (l *pipeline) untilStopped() iter.Seq[*ingest.Chunk] {
-	return func(yield func(*ingest.Chunk) bool) {
+func (l *pipeline) untilStopped() iter.Seq[[]*ingest.Chunk] {
+	return func(yield func([]*ingest.Chunk) bool) {
 		for {
 			select {
 			case c, more := <-l.chunks:
@@ -418,18 +454,21 @@ func (f *merged) enter(e event) error {
 		return e.err
 	case e.skipped != nil:
 		f.notes = append(f.notes, *e.skipped)
-	case e.done != nil:
-		f.ledger.Done(e.done)
-		f.paths = append(f.paths, e.done.Path)
-		if err := e.done.Damage(); err != nil {
+	}
+	for _, done := range e.done {
+		f.ledger.Done(done)
+		f.paths = append(f.paths, done.Path)
+		if err := done.Damage(); err != nil {
 			f.damages = append(f.damages, err)
 		}
-		return f.rejects.done(e.done)
-	default:
-		if err := f.ledger.Add(e.tally); err != nil {
+		if err := f.rejects.done(done); err != nil {
 			return err
 		}
-		return f.rejects.add(e.tally)
+	}
+	for _, tally := range e.tallies {
+		if err := errors.Join(f.ledger.Add(tally), f.rejects.add(tally)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

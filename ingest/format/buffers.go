@@ -51,10 +51,36 @@ func (b *buffer) release() {
 	if b == nil || b.users.Add(-1) > 0 || !b.again {
 		return
 	}
+	b.b = b.b[:0]
 	select {
 	case freeBuffers(cap(b.b)) <- b:
 	default:
 	}
+}
+
+// begun is a buffer that small files share: one goes on where the one before ended, so
+// that many of them may wait for a worker in the memory of a large one.
+var begun = make(chan *buffer, 1)
+
+// part returns the next n bytes of a buffer of that size.
+func part(size, n int) (of *buffer, b []byte) {
+	select {
+	case of = <-begun:
+	default:
+	}
+	if of == nil || cap(of.b) != size || size-len(of.b) < n {
+		of.release()
+		of = newBuffer(size, true)
+	}
+	from := len(of.b)
+	of.b = of.b[:from+n]
+	b = of.b[from : from : from+n]
+	select {
+	case begun <- of.share():
+	default:
+		of.release()
+	}
+	return of, b
 }
 
 // freeBuffers are the buffers of a size that nobody uses.

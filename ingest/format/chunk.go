@@ -100,9 +100,11 @@ type Splitter struct {
 	// KeepsLong: a line that is too long to hold is not left out, but Next says so and
 	// somebody else reads it.
 	KeepsLong bool
-	// Tail is how many bytes of what came before each chunk is given, 0 for none.
-	Tail int
-	tail []byte
+	// Tail says how many bytes of what came before each chunk is given, 0 for none. It is
+	// asked once there is a second chunk: most of very many files have one.
+	Tail   func() int
+	tail   []byte
+	tailed int
 	// boundary returns the length of the longest prefix of whole records, 0 if
 	// there is none.
 	boundary func([]byte) int
@@ -110,7 +112,9 @@ type Splitter struct {
 
 // NewSplitter returns what cuts the rest of a file.
 func NewSplitter(f *File, boundary func([]byte) int) *Splitter {
-	return &Splitter{Window: newWindow(f, f.Rest()), boundary: boundary}
+	s := &Splitter{Window: newWindow(f, f.Rest()), boundary: boundary}
+	s.shareBuffer()
+	return s
 }
 
 // LastNewline is the boundary of formats whose records are lines.
@@ -121,19 +125,25 @@ func LastNewline(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 // then the file's. At the end of the stream the decoder decides on the open record.
 func (s *Splitter) Next() (*Chunk, error) {
 	c, err := s.next()
-	if err == nil && s.Tail > 0 {
-		c.Before = bytes.Clone(s.tail)
+	if err != nil {
+		return c, err
+	}
+	c.Before = bytes.Clone(s.tail)
+	if s.Tail != nil && !s.Ended {
+		s.tailed, s.Tail = s.Tail(), nil
+	}
+	if s.tailed > 0 {
 		s.keepTail(c.Data)
 	}
-	return c, err
+	return c, nil
 }
 
 // keepTail remembers the end of what was handed on.
 func (s *Splitter) keepTail(data []byte) {
-	if len(data) < s.Tail {
+	if len(data) < s.tailed {
 		data = append(s.tail, data...)
 	}
-	if over := len(data) - s.Tail; over > 0 {
+	if over := len(data) - s.tailed; over > 0 {
 		data = data[over:]
 		data = data[bytes.IndexByte(data, '\n')+1:]
 	}

@@ -60,6 +60,10 @@ type Sink interface {
 type Head struct {
 	Bytes []byte
 	Keys  map[string]bool // of its first value, once one of the formats looked for them
+	// What formats that tell themselves by keys made of these: the one that it is, and
+	// what it is that none of them reads. Nil for none.
+	Known   any
+	Refused *RefusedError
 }
 
 // Sniffed is what a look at the head of a file told about one format.

@@ -50,6 +50,16 @@ func newWindow(f *File, r io.Reader) Window {
 	return Window{File: f, R: r, Size: size, Place: Place{Line: 1, Offset: f.Skipped}, step: buffer, room: buffer, most: buffer}
 }
 
+// shareBuffer has a file that lies in its head whole, and is small, go on in the buffer of
+// the one before.
+func (w *Window) shareBuffer() {
+	const small = 4                 // of them have room in a buffer, at least
+	n := w.File.Head.Buffered() + 1 // to read the end, too
+	if s, ok := w.File.content.(*sticky); ok && s.err == io.EOF && n <= w.most/small {
+		w.of, w.buf = part(w.most, n)
+	}
+}
+
 // Count returns how many chunks there were so far.
 func (w *Window) Count() int { return w.seq }
 

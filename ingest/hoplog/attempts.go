@@ -443,7 +443,7 @@ var NDJSON = &format.Format{
 	Open: func(f *format.File, s *format.Settings) (format.Chunker, error) {
 		head, _ := f.Head.Peek(format.HeadSize)
 		lines := format.NewSplitter(f, format.LastNewline)
-		lines.Tail = tailOf(head, s)
+		lines.Tail = func() int { return tailOf(head, s) }
 		return lines, nil
 	},
 	NewDecoder: func(s *format.Settings, c spans.Columns) format.Decoder { return newNDJSON(s, c) },

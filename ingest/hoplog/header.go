@@ -210,7 +210,7 @@ func takeHeader(f *format.File, commas []byte, s *format.Settings) (format.Chunk
 	}
 	rows := format.NewSplitter(f, c.boundary)
 	rows.Note = h
-	rows.Tail = h.tail()
+	rows.Tail = h.tail
 	rows.Line, rows.Offset = rows.Line+lines, f.Skipped+int64(used)
 	return rows, nil
 }

@@ -26,20 +26,27 @@ func keys(all ...string) signature { return signature{keys: all} }
 func (d *dialect) sniff(head *format.Head, _ *format.Settings) format.Sniffed {
 	if head.Keys == nil {
 		head.Keys = firstKeys(bytes.TrimPrefix(head.Bytes, format.ByteOrderMark))
-	}
-	keys := head.Keys
-	for _, r := range refused {
-		if r.fits(keys) {
-			return format.Sniffed{Refused: &format.RefusedError{What: r.what, Why: r.why}}
-		}
+		head.Known, head.Refused = dialectOf(head.Keys), refusedBy(head.Keys)
 	}
 	switch {
-	case dialectOf(keys) == d:
+	case head.Refused != nil:
+		return format.Sniffed{Refused: head.Refused}
+	case head.Known == d:
 		return format.Sniffed{Mine: true}
-	case len(keys) == 0:
+	case len(head.Keys) == 0:
 		return format.Sniffed{Why: "it does not start with a JSON object"}
 	}
 	return format.Sniffed{Why: "the first object has none of its keys"}
+}
+
+// refusedBy tells what an object with these keys is that cannot be used, nil for nothing.
+func refusedBy(keys map[string]bool) *format.RefusedError {
+	for _, r := range refused {
+		if r.fits(keys) {
+			return &format.RefusedError{What: r.what, Why: r.why}
+		}
+	}
+	return nil
 }
 
 // dialectOf is the dialect of an object with these keys, nil for none: the one

@@ -176,7 +176,7 @@ func (p *Plan) Chunker(f *format.File) format.Chunker {
 
 // withTail has chunks know what stood before them, as records that tell no retries need.
 func withTail(s *format.Splitter) *format.Splitter {
-	s.Tail = format.TailBytes
+	s.Tail = func() int { return format.TailBytes }
 	return s
 }
 

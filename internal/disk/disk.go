@@ -32,6 +32,12 @@ func OpenFile(path string, flag int, mode os.FileMode) (*File, error) {
 	return open(OpenCall, path, func() (*os.File, error) { return os.OpenFile(path, flag, mode) })
 }
 
+// OpenRegular is Open for what is known to be a regular file, with fewer calls of the
+// system.
+func OpenRegular(path string) (*File, error) {
+	return open(OpenCall, path, func() (*os.File, error) { return openRegular(path) })
+}
+
 // CreateTemp is os.CreateTemp in a folder that is named.
 func CreateTemp(folder, pattern string) (*File, error) {
 	return open(CreateCall, filepath.Join(folder, pattern), func() (*os.File, error) { return os.CreateTemp(folder, pattern) })
