@@ -79,6 +79,8 @@ type Placer struct {
 
 	chain   spans.Chain // of a trace
 	parents []int32
+
+	seen []int32 // by which walk along the parents each attempt was met, from 1
 }
 
 // NewPlacer returns a placer for one worker.
@@ -111,7 +113,7 @@ func (p *Placer) Place(c *spans.Chain) {
 		p.first = min(p.first, as[i].End())
 	}
 	if p.circular {
-		cutRound(as)
+		p.cutRound(as)
 	}
 }
 
@@ -193,14 +195,25 @@ func (p *Placer) parentOf(c *spans.Chain, i int32, callers []int32) int32 {
 func notLater(a, b, step int64) bool { return a <= b || uint64(a)-uint64(b) <= uint64(step) }
 
 // cutRound takes the first attempt of every circle of parents out of it.
-func cutRound(as []spans.Attempt) {
+func (p *Placer) cutRound(as []spans.Attempt) {
+	p.seen = append(p.seen[:0], make([]int32, len(as))...)
 	for i := range as {
-		at := as[i].Parent
-		for n := 0; at >= 0 && at != int32(i) && n < len(as); n++ {
+		at, walk := int32(i), int32(i)+1
+		for at >= 0 && p.seen[at] == 0 {
+			p.seen[at] = walk
 			at = as[at].Parent
 		}
-		if at == int32(i) {
-			as[i].Parent = -1
+		if at >= 0 && p.seen[at] == walk {
+			as[firstOfCircle(as, at)].Parent = -1
 		}
 	}
+}
+
+// firstOfCircle returns the first attempt of the circle of parents that one is part of.
+func firstOfCircle(as []spans.Attempt, from int32) int32 {
+	first := from
+	for at := as[from].Parent; at != from; at = as[at].Parent {
+		first = min(first, at)
+	}
+	return first
 }
