@@ -89,11 +89,14 @@ func (u *Unwrapper) line(line []byte, at format.Place, f *format.File) {
 	stream, _ := outer.partial(raw, false)
 	p := &u.pending[stream]
 	_, partial := outer.partial(raw, p.text != nil)
-	if p.text != nil {
+	switch {
+	case p.text != nil:
 		inner, stamp, at = append(p.text, inner...), p.at, p.origin
+	case partial:
+		inner = bytes.Clone(inner) // what comes is appended
 	}
 	if *p = (part{}); partial {
-		*p = part{bytes.Clone(inner), stamp, at}
+		*p = part{inner, stamp, at}
 		return
 	}
 	u.record(raw, inner, stamp, 1, at)

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Work that grows faster than its input is found by counting it at n, 2n and 4n: what
+// comes with the second doubling is twice what came with the first, if it is linear, and
+// four times, if it is a square. Nothing is timed.
+
+// mostSteps is how much more may be executed for the second doubling than for the first:
+// twice is linear, and sorting takes a little more.
+const mostSteps = 2.6
+
+// TestStepsGrowWithTheInput counts the statements that a run executes. A loop that goes
+// over everything for each thing shows there whether it takes memory or not.
+func TestStepsGrowWithTheInput(t *testing.T) {
+	t.Parallel()
+	counted := countingProgram(t)
+	for _, s := range growing {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			at := [3]string{s.input(t, s.n), s.input(t, 2*s.n), s.input(t, 4*s.n)}
+			for _, command := range growthCommands() {
+				var steps [3]int
+				for i, in := range at {
+					steps[i] = counted(t, command, "--jobs", "1", "--format", "json", in)
+				}
+				first, second := steps[1]-steps[0], steps[2]-steps[1]
+				if first <= 0 || float64(second) > mostSteps*float64(first) {
+					t.Errorf("%s: %d steps at %d, 2 and 4 times that: more than linear", command, steps, s.n)
+				}
+			}
+		})
+	}
+}
+
+// mostGrown is how much more may be allocated for four times the input: some lists
+// are twice as large as they need be.
+const mostGrown = 4.6
+
+// TestAllocationGrowsWithTheInput counts bytes and objects. It runs alone, as the whole
+// process is counted.
+func TestAllocationGrowsWithTheInput(t *testing.T) {
+	for _, s := range growing {
+		small, large := s.input(t, s.n), s.input(t, 4*s.n)
+		for _, command := range growthCommands() {
+			bytes1, objects1 := allocated(t, command, small)
+			bytes4, objects4 := allocated(t, command, large)
+			if float64(bytes4) > mostGrown*float64(bytes1) || float64(objects4) > mostGrown*float64(objects1) {
+				t.Errorf("%s, %s: %d bytes in %d objects at %d, %d in %d at four times that", s.name, command, bytes1, objects1, s.n, bytes4, objects4)
+			}
+		}
+	}
+}
+
+// growthCommands are all, or in a quick test the one that runs what the others do.
+func growthCommands() []string {
+	if testing.Short() {
+		return []string{"analyze"}
+	}
+	return []string{"analyze", "quantiles", "orphans", "owner", "retries", "timeouts"}
+}
+
+func allocated(t *testing.T, command, in string) (size, objects uint64) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := tailscope("", command, "--jobs", "1", "--format", "json", in)
+	runtime.ReadMemStats(&after)
+	if !finished(r.code) {
+		t.Fatalf("%s %s: exit code %d, %s", command, in, r.code, r.stderr)
+	}
+	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
+}
+
+// finished reports whether a run has read its input to the end, be that where it breaks off.
+func finished(code int) bool { return code == exitFine || code == exitIncomplete }
+
+// countingProgram builds the program so that it counts how often each of its statements is
+// executed, and returns what runs it and adds them up.
+func countingProgram(t *testing.T) func(t *testing.T, args ...string) int {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("there is no go to build the program with: statements are not counted")
+	}
+	covdata, err := exec.Command(tool, "tool", "-n", "covdata").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "counting")
+	build := exec.Command(tool, "build", "-cover", "-covermode=count", "-coverpkg=github.com/tailscope/tailscope/...", "-o", path, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return func(t *testing.T, args ...string) int {
+		t.Helper()
+		folder := t.TempDir()
+		run := exec.Command(path, args...)
+		run.Env = append(os.Environ(), "GOCOVERDIR="+folder)
+		var errs bytes.Buffer
+		run.Stderr = &errs
+		if err := run.Run(); run.ProcessState == nil || !finished(run.ProcessState.ExitCode()) {
+			t.Fatalf("%v: %v, %s", args, err, &errs)
+		}
+		counts := filepath.Join(folder, "counts")
+		if out, err := exec.Command(strings.TrimSpace(string(covdata)), "textfmt", "-i="+folder, "-o="+counts).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return statements(t, counts)
+	}
+}
+
+// statements adds up a profile, whose lines end in a number of statements and how often
+// they were executed.
+func statements(t *testing.T, profile string) (sum int) {
+	t.Helper()
+	f, err := os.Open(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Scan() // the mode
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		n, err := strconv.Atoi(words[1])
+		times, wrong := strconv.Atoi(words[2])
+		if err != nil || wrong != nil {
+			t.Fatal(lines.Text())
+		}
+		sum += n * times
+	}
+	return sum
+}
