@@ -3,6 +3,7 @@ package nesting
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/tailscope/tailscope/spans"
 )
@@ -12,6 +13,7 @@ type Reading struct {
 	step    int64
 	index   map[spans.Hop]int32
 	callers [][]int32 // by the hop called
+	calling []bool    // hops that call others
 	off     []bool    // hops that nobody calls and nobody waits for
 	// circular: hops call each other, so an attempt might come to lie in itself.
 	circular bool
@@ -24,9 +26,10 @@ func (r *Reading) same(o *Reading) bool {
 }
 
 func newReading(f *Finding, calls []pair, off ...int32) *Reading {
-	r := &Reading{step: f.Step, callers: make([][]int32, len(f.hops)), off: make([]bool, len(f.hops)), index: f.index}
+	r := &Reading{step: f.Step, callers: make([][]int32, len(f.hops)), off: make([]bool, len(f.hops)), calling: make([]bool, len(f.hops)), index: f.index}
 	for _, p := range calls {
 		r.callers[p.callee] = append(r.callers[p.callee], p.caller)
+		r.calling[p.caller] = true
 	}
 	for i := range r.callers {
 		slices.Sort(r.callers[i])
@@ -45,7 +48,7 @@ func (r *Reading) top(hop int32) bool {
 
 // calls reports whether a hop calls another.
 func (r *Reading) calls(hop int32) bool {
-	return slices.ContainsFunc(r.callers, func(callers []int32) bool { return slices.Contains(callers, hop) })
+	return r.calling[hop]
 }
 
 // goesRound reports whether a hop calls itself through others.
@@ -73,9 +76,9 @@ func (r *Reading) goesRound() bool {
 type Placer struct {
 	*Reading
 	source  *spans.Hop
-	hops    []int32 // by the hops of the chains; -1 for one that the reading does not know
-	running []int32
-	first   int64 // end of those that run, the first to end
+	hops    []int32      // by the hops of the chains; -1 for one that the reading does not know
+	holders [][2]holders // by hop: of all its attempts, and of those cut or failed
+	holding []int32      // hops that have holders
 
 	chain   spans.Chain // of a trace
 	parents []int32
@@ -101,31 +104,73 @@ func (p *Placer) Place(c *spans.Chain) {
 	if !c.Timed || len(as) < 2 || c.TooLong() {
 		return
 	}
-	p.running, p.first = p.running[:0], math.MaxInt64
+	p.begin()
+	known := 0 // attempts that may hold attempt i
 	for i := range as {
-		if p.first <= as[i].Start {
-			p.forgetEnded(as, as[i].Start)
+		for known < len(as) && (known <= i || notLater(as[known].Start, as[i].Start, p.step)) {
+			p.hold(c, int32(known))
+			known++
 		}
 		if callers := p.callersOf(c.Hops, as[i].Hop); len(callers) > 0 {
-			as[i].Parent = p.parentOf(c, int32(i), callers)
+			as[i].Parent = p.parentOf(as, int32(i), callers)
 		}
-		p.running = append(p.running, int32(i))
-		p.first = min(p.first, as[i].End())
 	}
 	if p.circular {
 		p.cutRound(as)
 	}
 }
 
-func (p *Placer) forgetEnded(as []spans.Attempt, now int64) {
-	p.first = math.MaxInt64
-	p.running = slices.DeleteFunc(p.running, func(k int32) bool {
-		end := as[k].End()
-		if end > now {
-			p.first = min(p.first, end)
-		}
-		return end <= now
-	})
+// holders are the attempts of one hop that may hold others, in the order in which they
+// start. One that ends no later than another that starts after it is left out: what it
+// holds lies in that one too, and further in. So each ends before the one in front of it.
+type holders []int32
+
+func (h holders) with(as []spans.Attempt, k int32) holders {
+	for len(h) > 0 && as[h[len(h)-1]].End() <= as[k].End() {
+		h = h[:len(h)-1]
+	}
+	return append(h, k)
+}
+
+// innermost returns the last one that ends after a moment, -1 for none.
+func (h holders) innermost(as []spans.Attempt, after int64) int32 {
+	n := len(h)
+	if n > 0 && as[h[n-1]].End() <= after {
+		n = sort.Search(n-1, func(i int) bool { return as[h[i]].End() <= after })
+	}
+	if n == 0 {
+		return -1
+	}
+	return h[n-1]
+}
+
+// begin forgets the holders of the chain before.
+func (p *Placer) begin() {
+	if p.holders == nil {
+		p.holders = make([][2]holders, len(p.callers))
+	}
+	for _, hop := range p.holding {
+		h := &p.holders[hop]
+		h[0], h[1] = h[0][:0], h[1][:0]
+	}
+	p.holding = p.holding[:0]
+}
+
+// hold makes an attempt one that may hold others, if its hop calls any.
+func (p *Placer) hold(c *spans.Chain, k int32) {
+	x := &c.Attempts[k]
+	hop := p.numberOf(c.Hops, x.Hop)
+	if hop < 0 || !p.calling[hop] {
+		return
+	}
+	h := &p.holders[hop]
+	if len(h[0]) == 0 {
+		p.holding = append(p.holding, hop)
+	}
+	h[0] = h[0].with(c.Attempts, k)
+	if x.Outcome != spans.Completed {
+		h[1] = h[1].with(c.Attempts, k)
+	}
 }
 
 // numberOf returns the number of a chain's hop, -1 for one without votes.
@@ -156,39 +201,28 @@ func (p *Placer) Top(c *spans.Chain, hop int32) bool {
 	return n < 0 || p.top(n)
 }
 
-// parentOf looks through the attempts that may hold attempt i, the innermost first.
-func (p *Placer) parentOf(c *spans.Chain, i int32, callers []int32) int32 {
-	left := int32(-1)
-	found, sure := int32(-1), false
-	last := i + 1
-	for int(last) < len(c.Attempts) && notLater(c.Attempts[last].Start, c.Attempts[i].Start, p.step) {
-		last++
+// parentOf finds the innermost attempt of the callers that holds attempt i, else the
+// innermost that was cut or failed in which it begins.
+func (p *Placer) parentOf(as []spans.Attempt, i int32, callers []int32) int32 {
+	y := &as[i]
+	held, left := int32(-1), int32(-1)
+	for _, hop := range callers {
+		h := &p.holders[hop]
+		held = max(held, h[0].innermost(as, max(y.Start, before(y.End(), p.step))))
+		left = max(left, h[1].innermost(as, y.Start))
 	}
-	consider := func(k int32) bool {
-		if k == i || !slices.Contains(callers, p.hops[c.Attempts[k].Hop]) {
-			return false
-		}
-		x, y := &c.Attempts[k], &c.Attempts[i]
-		switch {
-		case y.Start >= x.End():
-		case notLater(y.End(), x.End(), p.step):
-			found, sure = k, true
-		case left < 0 && x.Outcome != spans.Completed:
-			left = k
-		}
-		return sure
-	}
-	for k := last - 1; k > i; k-- {
-		if consider(k) {
-			return found
-		}
-	}
-	for k := len(p.running) - 1; k >= 0; k-- {
-		if consider(p.running[k]) {
-			return found
-		}
+	if held >= 0 {
+		return held
 	}
 	return left
+}
+
+// before is the last moment that lies more than a step before another.
+func before(moment, step int64) int64 {
+	if moment <= math.MinInt64+step {
+		return math.MinInt64
+	}
+	return moment - step - 1
 }
 
 // notLater reports whether a moment lies at most a step after another.

@@ -182,6 +182,26 @@ var growing = []shape{
 			w.line("c", "h", 6*i, 5, `,"truncated":true`)
 		}
 	}},
+	{name: "attempts of a chain of which half run at a time", n: 1000, write: func(w *writing, n int) {
+		for i := range 200 { // by which it is known that a calls b
+			w.line(fmt.Sprint("c", i), "a", 100*i, 50, "")
+			w.line(fmt.Sprint("c", i), "b", 100*i+1, 20, "")
+		}
+		for i := range n {
+			w.line("c", "a", i, n, "")
+			w.line("c", "b", i, 2*n, "")
+		}
+	}},
+	{name: "attempts of a chain that start together", n: 1000, write: func(w *writing, n int) {
+		for i := range 200 {
+			w.line(fmt.Sprint("c", i), "a", 100*i, 50, "")
+			w.line(fmt.Sprint("c", i), "b", 100*i+1, 20, "")
+		}
+		for i := range n {
+			w.line("c", "a", 0, 20, "")
+			w.line("c", "b", 0, 50+i, "")
+		}
+	}},
 	{name: "hops that call each other", n: 500, write: func(w *writing, n int) {
 		for i := range n {
 			w.line(fmt.Sprint("c", i), fmt.Sprint("h", i), 100*i, 50, "")
