@@ -129,8 +129,14 @@ func (o Observed) Widen(t *Tails, effects []depend.Dependent, confidence P) {
 			order.limits(q, confidence)
 		}
 	}
-	if len(order.questions) > 0 {
-		order.read(o.known())
+	if len(order.lower)+len(order.upper) == 0 {
+		return
+	}
+	order.read(o)
+	for i := range t.Tails {
+		if q := t.Tails[i : i+1]; q[0].Effect.Counts() {
+			o.conclude(q, confidence)
+		}
 	}
 }
 

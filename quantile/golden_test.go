@@ -144,7 +144,7 @@ func TestNearestRanksEqualTheGoldenOnes(t *testing.T) {
 		}
 		check("all recorded", Union{g.completed, g.cut}, g.NearestRank.AllRecorded)
 		check("untruncated only", Union{g.completed}, g.NearestRank.UntruncatedOnly)
-		tails := Observed{Completed: Union{g.completed}, CutSeen: Union{g.cut}}.Tails(ps, MustP("0.95"))
+		tails := Observed{Completed: Union{g.completed}, CutAt: Union{g.cut}}.Tails(ps, MustP("0.95"))
 		for i, q := range tails.Tails {
 			var value *int64
 			if q.Status == Exact {
@@ -218,8 +218,12 @@ func TestOrderStatisticLimitsEqualTheGoldenOnes(t *testing.T) {
 				if o.Rank[i] != nil {
 					want = *o.Rank[i]
 				}
-				if q.UpperRank != want || !equal(q.Upper, o.Upper[i]) {
-					t.Errorf("%s %s: rank %d upper %s, want %d %s", confidence, p.Label(), q.UpperRank, show(q.Upper), want, show(o.Upper[i]))
+				upper := o.Upper[i]
+				if upper == nil && want <= g.Events { // the answers go up to the first cut only
+					upper = &Union{g.completed}.At(want)[0]
+				}
+				if q.UpperRank != want || !equal(q.Upper, upper) {
+					t.Errorf("%s %s: rank %d upper %s, want %d %s", confidence, p.Label(), q.UpperRank, show(q.Upper), want, show(upper))
 				}
 				if recorded != nil && all[q.UpperRank-1] != *recorded {
 					t.Errorf("%s %s: recorded %d, want %d", confidence, p.Label(), all[q.UpperRank-1], *recorded)

@@ -121,7 +121,7 @@ func TestTailsEqualThoseOfTheSortedValues(t *testing.T) {
 		completed, done := mixedUnion(t)
 		at, known := mixedUnion(t)
 		seen, unknown := mixedUnion(t)
-		got := Observed{completed, at, seen}.Tails(ps, MustP("1")) // limits of huge counts are slow
+		got := Observed{Completed: completed, CutAt: at, CutSeen: seen}.Tails(ps, MustP("1")) // limits of huge counts are slow
 		want := tailsOf(done, known, unknown, ps)
 		for i := range want {
 			if got.Tails[i].Value != want[i] {
@@ -133,22 +133,20 @@ func TestTailsEqualThoseOfTheSortedValues(t *testing.T) {
 
 // tailsOf sorts what is proved of every attempt.
 func tailsOf(done, known, unknown durationtest.Multiset, ps []P) []int64 {
-	cuts, first, floor := durationtest.Multiset{}, int64(math.MaxInt64), int64(0)
-	cuts.Add(known)
-	cuts.Add(unknown)
-	for v := range cuts {
-		first = min(first, v)
-	}
 	proved := durationtest.Multiset{}
 	proved.Add(done)
 	proved.Add(known)
-	for v := range done {
-		if v <= first {
-			floor = max(floor, v)
+	for d, c := range unknown {
+		below, slowest := int64(0), int64(-1)
+		for v := range done {
+			if slowest = max(slowest, v); v < d {
+				below = max(below, v)
+			}
 		}
-	}
-	for _, c := range unknown {
-		proved[floor] += c
+		if slowest >= d {
+			below = min(below, EarliestTimeout(d))
+		}
+		proved[below] += c
 	}
 	total := uint64(0)
 	for _, c := range proved {

@@ -6,20 +6,17 @@ import (
 	"github.com/tailscope/tailscope/quantile/runs"
 )
 
-// ordering is the one in which every attempt stands at what is proved of it: the
-// completed values up to the first cut, then the cuts with unknown timeout, all at
-// the largest of those, then everything else. Places in it are sums of weights;
-// without weights each attempt has 1, and they are ranks.
+// ordering is both ends of all attempts, each in ascending order: the lower ends of all,
+// and the upper ends of those that completed. Places in it are sums of weights; without
+// weights each attempt has 1, and they are ranks.
 type ordering struct {
-	tails                Tails // counts and extremes
-	provable             bool  // something is
-	total, below, unseen Sum   // weights of all, of the first and of the second
-	unseenCount          uint64
-	questions            []question // in the known values
+	provable     bool // something is
+	total, known Sum  // weights of all attempts, and of those that completed
+	lower, upper []question
 }
 
-// question asks for the known value where the cumulative weight reaches target, and
-// how many attempts stand before it: one more is added to rank.
+// question asks for the end where the cumulative weight reaches target, and how many
+// attempts stand before it: one more is added to rank.
 type question struct {
 	target Sum
 	into   *int64
@@ -28,31 +25,37 @@ type question struct {
 
 // ordering is that of attempts without weights.
 func (o Observed) ordering(t Tails) *ordering {
-	l := o.counted(t)
-	l.total, l.below, l.unseen = Sum{Lo: t.N}, Sum{Lo: t.Below}, Sum{Lo: l.unseenCount}
-	return &l
+	return &ordering{provable: o.provable(), total: Sum{Lo: t.N}, known: Sum{Lo: t.Known}}
 }
 
-// counted is the ordering without its weights.
-func (o Observed) counted(t Tails) ordering {
-	return ordering{tails: t, provable: t.N > 0 && (t.Cut < t.N || o.CutAt.N() > 0), unseenCount: o.CutSeen.N()}
-}
+// provable reports whether anything is known of a quantile.
+func (o Observed) provable() bool { return o.Completed.N() > 0 || o.CutAt.N() > 0 }
 
-// judge sets the status and asks for the values that go with it.
+// judge asks for the values that go with a quantile. Its status is found when they were
+// read.
 func (l *ordering) judge(q *Tail, confidence P) {
 	if l.provable {
 		target := l.total.Portion(q.P.Fraction())
 		q.Status = AtLeast
-		if target.AtMost(l.below) {
-			q.Status = Exact
-		}
-		l.ask(target, &q.Value, &q.Rank)
+		l.lower = append(l.lower, question{target, &q.Value, &q.Rank})
+		q.AtMost = l.above(target)
 	}
 	l.limits(q, confidence)
 }
 
+// above has a read put the upper end at which the cumulative weight reaches target into
+// what it returns; nil where that is infinite.
+func (l *ordering) above(target Sum) *int64 {
+	if !target.AtMost(l.known) {
+		return nil
+	}
+	end := new(int64)
+	l.upper = append(l.upper, question{target, end, new(uint64)})
+	return end
+}
+
 // limits asks for the limits of so many equal attempts as q.Size says: that of rank k
-// is the value whose cumulative weight reaches k/size of the total, a lower one the
+// is the end whose cumulative weight reaches k/size of the total, a lower one the
 // first whose weight goes beyond (k-1)/size.
 func (l *ordering) limits(q *Tail, confidence P) {
 	size := q.Size()
@@ -63,67 +66,74 @@ func (l *ordering) limits(q *Tail, confidence P) {
 	}
 	if q.LowerRank > 0 {
 		q.Lower = new(int64)
-		l.ask(l.total.After(q.LowerRank-1, size), q.Lower, new(uint64))
+		l.lower = append(l.lower, question{l.total.After(q.LowerRank-1, size), q.Lower, new(uint64)})
 	}
-	if q.UpperRank > size {
-		return
+	if q.UpperRank <= size {
+		q.Upper = l.above(l.total.Portion(q.UpperRank, size))
 	}
-	if at := l.total.Portion(q.UpperRank, size); at.AtMost(l.below) {
-		q.Upper = new(int64)
-		l.ask(at, q.Upper, new(uint64))
-	}
-}
-
-// ask has a read put the value at which the cumulative weight reaches target into to.
-func (l *ordering) ask(target Sum, into *int64, rank *uint64) {
-	switch {
-	case target.AtMost(l.below):
-	case target.AtMost(l.below.Plus(l.unseen)):
-		if l.tails.SlowestBelow != nil {
-			*into = *l.tails.SlowestBelow
-		}
-		*rank = l.tails.Below + 1
-		return
-	default:
-		target, *rank = target.Minus(l.unseen), l.unseenCount
-	}
-	l.questions = append(l.questions, question{target, into, rank})
 }
 
 // read answers the questions where there are no weights, and other queries with them
 // in the same walk. Ranks are left alone.
-func (l *ordering) read(known Union, with ...*runs.RankQuery) {
-	ranks := make([]uint64, len(l.questions))
-	for i, q := range l.questions {
+func (l *ordering) read(o Observed, with ...*runs.RankQuery) {
+	known := append(append(Union{o.lowerEnds()}, o.Completed...), o.CutAt...)
+	lower, upper := runs.NewRankQuery(known, ranksIn(l.lower)), runs.NewRankQuery(o.Completed, ranksIn(l.upper))
+	runs.Answer(append(with, lower, upper)...)
+	answer(l.lower, lower.Values)
+	answer(l.upper, upper.Values)
+}
+
+func ranksIn(questions []question) []uint64 {
+	ranks := make([]uint64, len(questions))
+	for i, q := range questions {
 		ranks[i] = q.target.Lo
 	}
-	own := runs.NewRankQuery(known, ranks)
-	runs.Answer(append(with, own)...)
-	for i, q := range l.questions {
-		*q.into = own.Values[i]
+	return ranks
+}
+
+func answer(questions []question, values []int64) {
+	for i, q := range questions {
+		*q.into = values[i]
 	}
 }
 
-// readByWeight answers the questions in one walk over the known values of classes,
-// which ends at the largest target.
-func (l *ordering) readByWeight(known []*runs.Cursor, units []int64) {
-	slices.SortStableFunc(l.questions, func(a, b question) int { return a.target.Compare(b.target) })
+// readByWeight answers the questions in one walk over the ends of classes, which stops
+// at the largest target. Cursors of even numbers are of completed values, those of odd
+// ones of the lower ends of cuts; units are those of the classes.
+func (l *ordering) readByWeight(ends []*runs.Cursor, units []int64) {
 	var before uint64
-	var reached Sum
-	for value, shares := range runs.Interleave(known...) {
+	var lower, upper Sum
+	inOrder(l.lower)
+	inOrder(l.upper)
+	for value, shares := range runs.Interleave(ends...) {
 		count := uint64(0)
 		for _, s := range shares {
 			count += s.Count
-			reached.Add(units[s.From], s.Count)
+			unit := units[s.From/2]
+			lower.Add(unit, s.Count)
+			if s.From%2 == 0 {
+				upper.Add(unit, s.Count)
+			}
 		}
-		for len(l.questions) > 0 && l.questions[0].target.AtMost(reached) {
-			*l.questions[0].into = value
-			*l.questions[0].rank += before + 1
-			l.questions = l.questions[1:]
-		}
-		if len(l.questions) == 0 {
+		l.lower = reached(l.lower, lower, value, before)
+		l.upper = reached(l.upper, upper, value, before)
+		if len(l.lower)+len(l.upper) == 0 {
 			return
 		}
 		before += count
 	}
+}
+
+func inOrder(questions []question) {
+	slices.SortStableFunc(questions, func(a, b question) int { return a.target.Compare(b.target) })
+}
+
+// reached answers the questions whose target is reached, and returns the others.
+func reached(questions []question, weight Sum, value int64, before uint64) []question {
+	for len(questions) > 0 && questions[0].target.AtMost(weight) {
+		*questions[0].into = value
+		*questions[0].rank += before + 1
+		questions = questions[1:]
+	}
+	return questions
 }

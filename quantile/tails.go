@@ -13,6 +13,8 @@ type Observed struct {
 	Completed Union // exact durations
 	CutAt     Union // cut attempts whose timeout is known: min(duration, timeout), their censoring time
 	CutSeen   Union // cut attempts whose timeout is not known: recorded durations
+	Failed    Union // failed attempts, which are left out, as they may hide slower ones
+	Step      int64 // of the clock that durations were read from; 0 and 1 are none
 }
 
 // Status says what a quantile's value is worth.
@@ -21,7 +23,8 @@ type Status uint8
 const (
 	// NoValue: no sample, or nothing completed and no timeout known.
 	NoValue Status = iota
-	// Exact: the rank falls on a completed value at or below the first cut.
+	// Exact: the rank falls on a completed value, whatever the cut attempts would have
+	// taken.
 	Exact
 	// AtLeast: the quantile of the uncut durations is this value or more.
 	AtLeast
@@ -46,11 +49,12 @@ type Tail struct {
 	P       P
 	N, Rank uint64
 	Status  Status
-	Value   int64 // unless Status is NoValue
+	Value   int64  // unless Status is NoValue
+	AtMost  *int64 // what the quantile is at most where it is AtLeast; nil if nothing says
 
 	// Distribution-free one-sided limits, nil where none exists. Upper is a
-	// completed value at or below the first cut, Lower a value of the
-	// ordering that Value comes from.
+	// completed value, Lower a value of the ordering that Value comes from; a step of
+	// the clock is added and taken off where it is a thousandth of them or more.
 	Lower, Upper         *int64
 	LowerRank, UpperRank uint64 // of Size(); 0 and Size()+1 where no rank is enough
 
@@ -76,42 +80,64 @@ func (t Tail) Size() uint64 {
 type Tails struct {
 	N, Cut         uint64
 	FirstCut       *int64 // smallest cut
-	Below          uint64 // completed values at or below the first cut
-	SlowestBelow   *int64 // largest of those
+	Known          uint64 // attempts that are known from above: the completed ones
 	CutMin, CutMax *int64 // smallest and largest cut, of CutAt and CutSeen
 	Tails          []Tail // in the order they were asked for
 }
 
 // Tails returns the quantiles ps with one-sided limits at the given
-// confidence. Completions come before cuts of the same duration.
+// confidence.
 //
-// A rank among the completed values at or below the first cut is Exact,
-// whatever the cut attempts would have taken. Any other is AtLeast: the value
-// at that rank when each cut attempt stands at what the data prove of it, its
-// censoring time if its timeout is known, else SlowestBelow (0 if there is
-// none). That needs no assumption about why attempts were cut. It takes a
-// recorded duration as the time up to which an attempt ran: where several
-// unknown timeouts are mixed and a cut is recorded late, a completed value
-// between its timeout and its recorded duration makes both statuses too high,
-// and only naming the timeout (CutAt) helps.
+// What each attempt would have taken lies between two ends: see lowerEnds for those of
+// cut ones. The value is the nearest rank of the lower ends, AtMost that of the upper
+// ones; where both are equal it is Exact. Lower is a rank of the lower ends, Upper one of
+// the upper ends, with as many more attempts as failures may hide above it. None of it
+// needs an assumption about why attempts were cut, but that a cut is logged at most 30 %
+// after its timeout where others, with longer timeouts, completed beyond it.
 func (o Observed) Tails(ps []P, confidence P) Tails {
-	t, rest := o.shared()
+	t := o.shared()
 	t.Tails = make([]Tail, len(ps))
 	order := o.ordering(t)
 	for i, p := range ps {
 		t.Tails[i] = Tail{P: p, N: t.N, IsMaximum: p.beyondLessThanOne(t.N)}
 		order.judge(&t.Tails[i], confidence)
 	}
-	ranks := kmRanksFrom(t.Below, rest, o.Completed.N(), o.Cuts(), ps)
+	ranks := o.kmRanks(t, ps)
 	km := runs.NewRankQuery(o.Completed, ranks)
-	order.read(o.known(), km)
+	order.read(o, km)
 	for i, rank := range ranks {
 		t.Tails[i].Rank = ps[i].Rank(t.N)
 		if rank > 0 {
 			t.Tails[i].KM = &km.Values[i]
 		}
 	}
+	o.conclude(t.Tails, confidence)
 	return t
+}
+
+// kmRanks returns the ranks of the Kaplan-Meier quantiles among the completed values.
+func (o Observed) kmRanks(t Tails, ps []P) []uint64 {
+	rest := o.Completed.Cursor()
+	return kmRanksFrom(rest.UpTo(limit(t.FirstCut)), rest, o.Completed.N(), o.Cuts(), ps)
+}
+
+// conclude finds the status once both ends were read, lets the limits count failures
+// and puts them a step of the clock farther out.
+func (o Observed) conclude(tails []Tail, confidence P) {
+	for i := range tails {
+		tails[i].settle()
+	}
+	o.raise(tails, confidence)
+	for i := range tails {
+		tails[i].widen(o.Step)
+	}
+}
+
+// settle compares the ends.
+func (t *Tail) settle() {
+	if t.AtMost != nil && *t.AtMost == t.Value {
+		t.Status, t.AtMost = Exact, nil
+	}
 }
 
 // Cuts are all cut attempts, those of known timeouts at their censoring time.
@@ -119,24 +145,16 @@ func (o Observed) Cuts() Union {
 	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
 }
 
-// known are the values that are no lower bounds, but for timeouts.
-func (o Observed) known() Union { return append(append(Union(nil), o.Completed...), o.CutAt...) }
-
-// shared fills everything but the quantiles. The rest are the completed values
-// beyond the first cut.
-func (o Observed) shared() (t Tails, rest runs.Cursor) {
+// shared fills everything but the quantiles.
+func (o Observed) shared() (t Tails) {
 	cuts := o.Cuts()
-	t.Cut = cuts.N()
-	t.N = t.Cut + o.Completed.N()
+	t.Cut, t.Known = cuts.N(), o.Completed.N()
+	t.N = t.Cut + t.Known
 	if t.Cut > 0 {
 		ends := cuts.At(1, t.Cut)
 		t.FirstCut, t.CutMin, t.CutMax = &ends[0], &ends[0], &ends[1]
 	}
-	rest = o.Completed.Cursor()
-	if t.Below = rest.UpTo(limit(t.FirstCut)); t.Below > 0 {
-		t.SlowestBelow = new(rest.Largest())
-	}
-	return t, rest
+	return t
 }
 
 // limit is the first cut, beyond everything where there is none.

@@ -16,7 +16,7 @@ type Class struct {
 }
 
 // WeightedTails is Tails where attempts stand for different numbers of others.
-// N, Cut and Below count attempts; the quantiles, the share and Certifiable are
+// N, Cut and Known count attempts; the quantiles, the share and Certifiable are
 // weighted.
 type WeightedTails struct {
 	Tails
@@ -53,15 +53,17 @@ func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dep
 	l.shares(&t, confidence, cut.Effect.Size(l.effective))
 	t.Tails.Tails = make([]Tail, len(ps))
 	var last int64
-	l.ask(l.total, &last, new(uint64))
+	l.lower = append(l.lower, question{l.total, &last, new(uint64)})
 	for i, p := range ps {
 		t.Tails.Tails[i] = Tail{P: p, N: t.N, Effective: effects[i].Effect.Size(l.effective), Effect: effects[i].Effect}
 		l.judge(&t.Tails.Tails[i], confidence)
 	}
-	l.readByWeight(l.known, l.units)
+	l.readByWeight(l.ends, l.units)
 	for i := range t.Tails.Tails {
 		q := &t.Tails.Tails[i]
 		q.IsMaximum = q.Status != NoValue && q.P.beyondLessThanOne(q.Effective) && q.Value == last
+		q.settle()
+		q.widen(l.step)
 	}
 	return t
 }
@@ -69,8 +71,10 @@ func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dep
 // weighing is the ordering of attempts by weight.
 type weighing struct {
 	ordering
+	tails     Tails          // counts and extremes
+	step      int64          // of the clock
 	units     []int64        // of the classes
-	known     []*runs.Cursor // of their known values
+	ends      []*runs.Cursor // of their completed values and of the lower ends of their cuts
 	effective uint64
 	cut       Sum // weight
 }
@@ -82,25 +86,26 @@ func newWeighing(classes []Class) *weighing {
 		all.Completed = append(all.Completed, c.Completed...)
 		all.CutAt = append(all.CutAt, c.CutAt...)
 		all.CutSeen = append(all.CutSeen, c.CutSeen...)
+		all.Step = max(all.Step, c.Step)
 		weights[i], counts[i] = c.Weight, c.Completed.N()+c.Cuts().N()
 	}
-	tails, _ := all.shared()
-	l := &weighing{ordering: all.counted(tails), units: unitsOf(weights)}
-	l.effective = effective(l.units, counts)
+	l := &weighing{tails: all.shared(), step: all.Step, units: unitsOf(weights)}
+	l.provable, l.effective = all.provable(), effective(l.units, counts)
 	for i, c := range classes {
-		l.weigh(c.Observed, l.units[i])
+		l.weigh(c.Observed, all.Completed, l.units[i])
 	}
 	return l
 }
 
-// weigh adds the weights of one class.
-func (l *weighing) weigh(o Observed, unit int64) {
-	known := o.known().Cursor()
-	l.known = append(l.known, &known)
+// weigh adds the weights of one class. What its cuts of unknown timeout prove rests on
+// the completed values of all.
+func (l *weighing) weigh(o Observed, completed Union, unit int64) {
+	lowest := Observed{Completed: completed, CutSeen: o.CutSeen}.lowerEnds()
+	done, cuts := o.Completed.Cursor(), append(Union{lowest}, o.CutAt...).Cursor()
+	l.ends = append(l.ends, &done, &cuts)
 	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
 	l.cut.Add(unit, o.Cuts().N())
-	l.unseen.Add(unit, o.CutSeen.N())
-	l.below.Add(unit, o.Completed.UpTo(limit(l.tails.FirstCut)))
+	l.known.Add(unit, o.Completed.N())
 }
 
 // shares fills what is said of the cut share, with the limits of size attempts.
@@ -112,7 +117,7 @@ func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
 	down, up := l.cut.OutOf(l.total, size)
 	t.CutLower, _ = ClopperPearson(down, size, confidence)
 	_, t.CutUpper = ClopperPearson(up, size, confidence)
-	_, beyond := l.total.Minus(l.below).OutOf(l.total, size)
+	_, beyond := l.total.Minus(l.known).OutOf(l.total, size)
 	t.Certifiable = HighestCertifiable(beyond, size, confidence)
 }
 

@@ -116,7 +116,7 @@ func TestEqualWeightsGiveTheUnweightedTails(t *testing.T) {
 			return
 		}
 		lower, upper := ClopperPearson(want.Cut, want.N, MustP("0.9"))
-		certifiable := HighestCertifiable(want.N-want.Below, want.N, MustP("0.9"))
+		certifiable := HighestCertifiable(want.N-want.Known, want.N, MustP("0.9"))
 		if got.CutLower != lower || got.CutUpper != upper || got.Certifiable != certifiable {
 			t.Fatalf("limits %v %v %v, want %v %v %v", got.CutLower, got.CutUpper, got.Certifiable, lower, upper, certifiable)
 		}
