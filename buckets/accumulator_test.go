@@ -224,7 +224,7 @@ func TestWeightedReasonsWithoutUpperLimit(t *testing.T) {
 	q := weighing(true)
 	q.Quantiles = []quantile.P{quantile.MustP("0.986")}
 	r = classesOf(weighedConfig(256), 1, list).Results(q)[0]
-	if got := r.Tail[0]; got.Status != quantile.Exact || !strings.Contains(got.Reason, "of n_eff 917, beyond the weight completed below the first cut") {
+	if got := r.Tail[0]; got.Status != quantile.Exact || !strings.Contains(got.Reason, "of n_eff 917, beyond the weight that completed") {
 		t.Errorf("%s %q", got.Status, got.Reason)
 	}
 }

@@ -139,5 +139,7 @@ func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut 
 	if h.timeout > 0 && !h.tells(q) {
 		d.CutFrom = depend.LogBucketOf(spans.Reached(h.timeout))
 	}
-	return h.first.observed().Effects(t, d)
+	o := h.first.clustered()
+	t.N, t.Cut = o.Completed.N()+o.Cuts().N(), o.Cuts().N()
+	return o.Effects(t, d)
 }

@@ -54,7 +54,7 @@ func TestSlowMinutesWidenTheLimits(t *testing.T) {
 	if want := fmt.Sprintf("design effect %v by minute beyond p95", effect); !strings.Contains(warned(with, "dependent_attempts"), want) {
 		t.Errorf("%q does not say %q", warned(with, "dependent_attempts"), want)
 	}
-	if text := tailText(without.Tail[1]); text != "exact 4 upper 500" && text != "exact 4 upper 4" || without.Tail[1].Effect.Known() || warned(without, "dependent_attempts") != "" {
+	if text := tailText(without.Tail[1]); text != "exact 4 upper 501" && text != "exact 4 upper 5" || without.Tail[1].Effect.Known() || warned(without, "dependent_attempts") != "" {
 		t.Errorf("without starts: %s, %+v", text, without.Tail[1].Effect)
 	}
 	if with.Tail[1].UpperRank >= without.Tail[1].UpperRank || with.Tail[1].Value != without.Tail[1].Value || with.Tail[1].Status != without.Tail[1].Status {

@@ -17,7 +17,7 @@ func (t tailer) estimate() {
 		}
 		return
 	}
-	for i, e := range fit.Estimates(t.hop.first.observed(), t.tails.Tails.Tails) {
+	for i, e := range fit.Estimates(t.hop.first.observed(t.hop.step()), t.tails.Tails.Tails) {
 		if t.r.Tail[i].Estimate = e; e == nil {
 			t.explain(i, "no estimate: it lies below what the models describe")
 		}
@@ -36,7 +36,7 @@ func (t tailer) estimateTarget() {
 			return
 		}
 	}
-	at.Estimate = fit.Estimates(t.hop.first.observed(), []quantile.Tail{at.Tail})[0]
+	at.Estimate = fit.Estimates(t.hop.first.observed(t.hop.step()), []quantile.Tail{at.Tail})[0]
 }
 
 // unmodelled says why no model is asked; else it is empty.

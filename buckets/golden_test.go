@@ -162,7 +162,7 @@ func TestTheTailOfTheRealChain(t *testing.T) {
 			}
 		}
 		stock := byHop["stock"]
-		if got := stock.Tail[2].Reason; got != "no certified upper limit: it would be rank 1508 of 1499 completed below the first cut" {
+		if got := stock.Tail[2].Reason; got != "no certified upper limit: it would be rank 1508, and 1499 are known from above" {
 			t.Errorf("p95 of stock: %q", got)
 		}
 		const share = "73 of 1572 first attempts were cut (4.64 %; one-sided 95 % limits 3.8 % and 5.61 %)"

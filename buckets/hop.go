@@ -24,14 +24,16 @@ type hop struct {
 	// traced: the attempts are spans. Those say nothing where all went well.
 	traced     bool
 	resolution uint8 // finest seen, as a power of ten over 1 ns: loggers drop trailing zeros
+	clock      uint8 // step of the clock, as such a power, once all was read
+	merged     int32 // hops folded into this one
 	strata     strata
 	held       []heldFailure
-	merged     int     // hops folded into this one
 	classes    []class // first attempts by weight, where they have several
 	below      belowCount
-	spoken     uint64    // attempts that were not cut, whose messages speak of a timeout
-	tried      uint64    // attempts that took more than one try
-	clusters   *clusters // nil for hops folded into one
+	spoken     uint64     // attempts that were not cut, whose messages speak of a timeout
+	early      *earlyCuts // by their own timeout, but not the one that is known; nil for none
+	tried      uint64     // attempts that took more than one try
+	clusters   *clusters  // nil for hops folded into one
 }
 
 // unmeasured is the resolution of a hop before any row told it.
@@ -102,6 +104,9 @@ const (
 	otherCuts  // and by anything else
 	suspects   // unmarked, but as long as their timeout
 	suspectAt  // the same: censoring time
+	nearWall   // unmarked, and not so much shorter than it that no overhead explains it
+	doubtful   // completed, but a timeout may have ended them
+	spoken     // failed, with a message of a timeout
 	endings
 )
 
@@ -176,42 +181,75 @@ func (h *hop) add(a attempt) {
 	case spans.Truncated:
 		h.addCut(a)
 	case spans.Failed:
-		p := h.part(a.retry)
-		p.sample(failures).Add(a.duration)
-		p.countEnds().failures[a.failure]++
+		h.addFailed(a)
 	default:
 		h.unfinished++
 	}
 }
 
-func (h *hop) addCompleted(a attempt) {
-	h.addToClusters(a, depend.LogBucketOf(a.duration))
-	p := h.part(a.retry)
-	of := completions
-	if wall := h.wallOf(&a); !a.marked && spans.AtWall(wall, a.duration) {
-		h.addSuspect(a, wall)
-		return
+// addFailed takes a failed attempt. One that speaks of a timeout may have taken any time
+// longer.
+func (h *hop) addFailed(a attempt) {
+	p, of := h.part(a.retry), failures
+	if a.speaks {
+		of = spoken
+		h.addToClusters(a, depend.CutBucket)
 	}
 	p.sample(of).Add(a.duration)
+	p.countEnds().failures[a.failure]++
+}
+
+func (h *hop) addCompleted(a attempt) {
+	h.addToClusters(a, depend.LogBucketOf(a.duration))
+	of := h.completedAs(&a)
+	if of == suspects {
+		h.addSuspect(a, h.wallOf(&a))
+		return
+	}
+	h.part(a.retry).sample(of).Add(a.duration)
 	if a.stratum != nil {
-		a.stratum.sample(of).Add(a.duration)
+		a.stratum.sample(completions).Add(a.duration)
 	}
 }
 
-// addCut takes a truncated attempt. Its censoring time is the smaller of its
-// duration and its timeout; a timeout given by the user goes before a recorded
-// one.
+// completedAs says what an attempt is counted as that nothing says was cut. Without a
+// mark it may have been: by its timeout, if its duration with all that a log may add to a
+// cut reaches that, or by any if it speaks of one.
+func (h *hop) completedAs(a *attempt) int {
+	wall := h.wallOf(a)
+	switch {
+	case a.marked:
+		return completions
+	case spans.AtWall(wall, a.duration):
+		return suspects
+	case wall > 0 && a.duration >= quantile.LoggedFrom(wall):
+		return nearWall
+	case a.speaks && !a.inTrace:
+		return doubtful
+	}
+	return completions
+}
+
+// nearNS is how much before its timeout a cut may be logged, or 0.1 % of it where that is
+// more.
+const nearNS = 1e6
+
+// cutBy reports whether an attempt that was cut lasted as long as its timeout.
+func cutBy(timeout, duration int64) bool {
+	return timeout > 0 && duration >= min(timeout-nearNS, spans.Reached(timeout))
+}
+
+// addCut takes a truncated attempt. Its censoring time is its timeout, where that is
+// known and was reached; a timeout given by the user goes before a recorded
+// one. One that ended earlier was cut by something else.
 func (h *hop) addCut(a attempt) {
 	h.addToClusters(a, depend.CutBucket)
 	p := h.part(a.retry)
 	p.countEnds().cuts[a.cutBy]++
-	at, timeout := a.duration, a.timeout
-	if h.timeout > 0 {
-		timeout = h.timeout
-	}
+	at, timeout := a.duration, h.wallOf(&a)
 	switch {
-	case timeout > 0:
-		at = min(at, timeout)
+	case cutBy(timeout, a.duration):
+		at = timeout
 		p.sample(knownCuts).Add(a.duration)
 		p.sample(censoredAt).Add(at)
 		if a.cutBy == spans.Own {
@@ -219,6 +257,7 @@ func (h *hop) addCut(a attempt) {
 		}
 	case a.cutBy == spans.Own:
 		p.sample(ownCuts).Add(a.duration)
+		h.noteEarly(timeout, a.duration)
 	default:
 		p.sample(otherCuts).Add(a.duration)
 	}
@@ -251,7 +290,7 @@ func (h *hop) addSuspect(a attempt, wall int64) {
 
 func (p *part) addSuspect(duration, wall int64) {
 	p.sample(suspects).Add(duration)
-	p.sample(suspectAt).Add(min(duration, wall))
+	p.sample(suspectAt).Add(wall)
 }
 
 // joined merges two samples, of which either may be nil; they must not be used any more.
@@ -273,6 +312,7 @@ func (h *hop) merge(o *hop) {
 	h.suspected = joined(h.suspected, o.suspected)
 	h.unfinished += o.unfinished
 	h.spoken += o.spoken
+	h.mergeEarly(o.early)
 	h.tried += o.tried
 	h.marked = h.marked || o.marked
 	h.traced = h.traced || o.traced
@@ -299,8 +339,35 @@ func (p *part) merge(o *part) {
 	}
 }
 
+// earlyCuts counts attempts that were cut so long before their timeout that it was
+// another.
+type earlyCuts struct {
+	n                 uint64
+	duration, timeout int64 // of the shortest; of several that are as short the longest timeout
+}
+
+func (h *hop) noteEarly(timeout, duration int64) {
+	if timeout > 0 && duration < quantile.LoggedFrom(timeout) {
+		h.mergeEarly(&earlyCuts{1, duration, timeout})
+	}
+}
+
+func (h *hop) mergeEarly(o *earlyCuts) {
+	switch e := h.early; {
+	case o == nil:
+	case e == nil:
+		h.early = o
+	default:
+		e.n += o.n
+		if o.duration < e.duration || o.duration == e.duration && o.timeout > e.timeout {
+			e.duration, e.timeout = o.duration, o.timeout
+		}
+	}
+}
+
 // settle decides the suspects: in an input without any mark they were cut by
-// their timeout, in one with marks they completed.
+// their timeout, in one with marks they completed. So did those near it, but without
+// marks that is in doubt.
 func (h *hop) settle(marked bool) {
 	if !marked {
 		h.timeouts = joined(h.timeouts, h.suspected)
@@ -316,6 +383,7 @@ func (h *hop) settle(marked bool) {
 }
 
 func (p *part) settle(marked bool) {
+	p.settleNear(marked)
 	list, at := p.samples[suspects], p.samples[suspectAt]
 	p.samples[suspects], p.samples[suspectAt] = nil, nil
 	switch {
@@ -329,6 +397,27 @@ func (p *part) settle(marked bool) {
 	}
 }
 
+// settleNear decides those that ended near their timeout.
+func (p *part) settleNear(marked bool) {
+	near, as := p.samples[nearWall], doubtful
+	if p.samples[nearWall] = nil; marked {
+		as = completions
+	}
+	if near != nil {
+		p.take(as, near)
+	}
+}
+
+// readClock finds the step of the clock that the durations were read from.
+func (h *hop) readClock() {
+	for step := quantile.ClockStep(h.completed(), pow10(h.resolution)); step > 1; step /= 10 {
+		h.clock++
+	}
+}
+
+// step is that of the clock, in ns.
+func (h *hop) step() int64 { return pow10(h.clock) }
+
 // The readings of a part.
 
 // union joins some of the samples.
@@ -339,16 +428,26 @@ func (p *part) union(of ...int) (u quantile.Union) {
 	return u
 }
 
-func (p *part) done() quantile.Union { return p.union(completions) }
+func (p *part) done() quantile.Union { return p.union(completions, doubtful) }
 
-func (p *part) ended() quantile.Union { return p.union(failures) }
+func (p *part) ended() quantile.Union { return p.union(failures, spoken) }
 
 func (p *part) truncated() quantile.Union { return p.union(knownCuts, ownCuts, otherCuts) }
 
 func (p *part) all() quantile.Union {
-	return p.union(knownCuts, ownCuts, otherCuts, completions, failures)
+	return p.union(knownCuts, ownCuts, otherCuts, completions, doubtful, failures, spoken)
 }
 
-func (p *part) observed() quantile.Observed {
-	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts)}
+// observed is what is proved of the attempts, read from a clock of that step in ns.
+func (p *part) observed(step int64) quantile.Observed {
+	return quantile.Observed{
+		Completed: p.union(completions), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts),
+		Doubtful: p.union(doubtful), DoubtfulFailures: p.union(spoken), Failed: p.union(failures), Step: step,
+	}
+}
+
+// clustered is the same as clusters know it: whether an attempt is in doubt is known only
+// at the end.
+func (p *part) clustered() quantile.Observed {
+	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts, spoken)}
 }

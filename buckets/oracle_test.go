@@ -87,8 +87,8 @@ func (r rows) censored(timeout int64) []censored {
 		if timeout > 0 {
 			limit = timeout
 		}
-		if c.known = limit > 0; c.cut && c.known {
-			c.at = min(c.at, limit)
+		if c.known = c.cut && limit > 0 && c.at >= limit-max(ms, limit/1000); c.known {
+			c.at = limit
 		}
 		if !one.Retry {
 			list = append(list, c)
@@ -100,37 +100,44 @@ func (r rows) censored(timeout int64) []censored {
 
 // tailOf is the status and the value of a quantile, in the words of tailText.
 func tailOf(list []censored, percent int) string {
-	n, firstCut := len(list), int64(1)<<62
+	n := len(list)
 	var completed, values []int64
 	known := false
 	for _, c := range list {
-		if c.cut {
-			firstCut = min(firstCut, c.at)
-			known = known || c.known
-		} else {
+		if !c.cut {
 			completed = append(completed, c.at)
 		}
+		known = known || !c.cut || c.known
 	}
-	if n == 0 || len(completed) == 0 && !known {
+	if !known {
 		return "no_value"
-	}
-	below := completed[:len(completed)-len(slices.DeleteFunc(slices.Clone(completed), func(v int64) bool { return v <= firstCut }))]
-	floor := int64(0)
-	if len(below) > 0 {
-		floor = below[len(below)-1]
 	}
 	for _, c := range list {
 		if c.cut && !c.known {
-			c.at = floor
+			c.at = lowerEnd(completed, c.at)
 		}
 		values = append(values, c.at)
 	}
 	slices.Sort(values)
 	k := rank(percent, n)
-	if k <= len(below) {
+	if k <= len(completed) && completed[k-1] == values[k-1] {
 		return "exact " + millis(values[k-1])
 	}
 	return "at_least " + millis(values[k-1])
+}
+
+// lowerEnd is what a cut of unknown timeout proves, logged at d.
+func lowerEnd(completed []int64, d int64) int64 {
+	below, slowest := int64(0), int64(-1)
+	for _, v := range completed {
+		if slowest = v; v < d {
+			below = v
+		}
+	}
+	if slowest >= d {
+		return min(below, d*10/13)
+	}
+	return below
 }
 
 // survival is the Kaplan-Meier curve just after t.

@@ -29,7 +29,7 @@ type tailer struct {
 // tail completes a quantile with its Kaplan-Meier value, where that says
 // something else, and its reason. Without marks there is no certificate.
 func (t tailer) tail(q quantile.Tail) Tail {
-	out := Tail{Tail: q}
+	out := Tail{Tail: q, ClockStep: t.hop.step()}
 	if km, ok := t.kaplanMeier(q); ok && km != q.Value {
 		out.KM = &km
 	}
@@ -40,9 +40,10 @@ func (t tailer) tail(q quantile.Tail) Tail {
 	return out
 }
 
-// certain reports whether the input says which attempts were cut, so that a limit of a
-// quantile can be a certificate.
-func (t tailer) certain() bool { return t.hop.tells(t.query) && t.hop.spoken == 0 }
+// certain reports whether it is known which attempts may have been cut, so that a limit
+// of a quantile can be a certificate: the input says so, or the timeout is given, below
+// which what is not marked completed.
+func (t tailer) certain() bool { return t.hop.tells(t.query) || t.hop.timeout > 0 }
 
 func (t tailer) kaplanMeier(q quantile.Tail) (int64, bool) {
 	switch {
@@ -61,7 +62,10 @@ func (t tailer) reason(q Tail) string {
 	case quantile.Exact:
 		return t.uncertified(q)
 	case quantile.AtLeast:
-		return sentences(t.cutSentence(q), t.wallSentence(), t.certifiableSentence(), t.canarySentence())
+		if q.AtMost != nil {
+			return sentences("between "+rangeText(q.Value, " and ", *q.AtMost), t.cutSentence(q), t.doubtSentence(), t.wallSentence())
+		}
+		return sentences(t.cutSentence(q), t.doubtSentence(), t.wallSentence(), t.certifiableSentence(), t.canarySentence())
 	}
 	if q.N == 0 {
 		return "no first attempt completed or was cut"
@@ -69,15 +73,28 @@ func (t tailer) reason(q Tail) string {
 	return fmt.Sprintf("no completion observed; recorded cuts %s: set --timeout %s=T", t.cutRange(), t.hopText())
 }
 
+// doubtSentence counts the attempts that a timeout may have ended without a mark.
+func (t tailer) doubtSentence() string {
+	var list []string
+	if n := t.hop.first.samples[spoken].N(); n > 0 {
+		list = append(list, note.Count(n, "failure speaks", "failures speak")+" of a timeout")
+	}
+	if n := t.hop.first.samples[doubtful].N(); n > 0 {
+		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have been cut")
+	}
+	if list == nil {
+		return ""
+	}
+	return strings.Join(list, ", ") + ": what they would have taken is not known either"
+}
+
 // uncertified says why an exact value has no upper limit.
 func (t tailer) uncertified(q Tail) string {
 	switch {
 	case q.Upper != nil:
 		return ""
-	case !t.hop.tells(t.query):
-		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
 	case !t.certain():
-		return note.Count(t.hop.spoken, "message speaks", "messages speak") + " of a timeout and " + note.Form(t.hop.spoken, "does", "do") + " not count, so no limit above is certain: --match-messages counts " + note.Form(t.hop.spoken, "it", "them")
+		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
 	case q.UpperRank > q.Size():
 		need := quantile.CanarySize(q.P, 0, t.query.Confidence)
 		if need == 0 {
@@ -85,11 +102,13 @@ func (t tailer) uncertified(q Tail) string {
 		}
 		return fmt.Sprintf("no upper limit from %s%s: %s needs %d", note.Count(q.N, "first attempt"), t.worth(q.N, q.Size()), q.P.Label(), need)
 	case t.r.Effective > 0:
-		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight completed below the first cut", q.UpperRank, q.Size())
+		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the weight that completed", q.UpperRank, q.Size())
 	case q.Effective > 0:
-		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the share completed below the first cut", q.UpperRank, q.Size())
+		return fmt.Sprintf("no certified upper limit: it would be rank %d of n_eff %d, beyond the share that completed", q.UpperRank, q.Size())
+	case q.UpperRank <= t.tails.Known:
+		return "no certified upper limit: failures that lasted nearly as long may hide slower attempts"
 	}
-	return fmt.Sprintf("no certified upper limit: it would be rank %d of %d completed below the first cut", q.UpperRank, t.tails.Below)
+	return fmt.Sprintf("no certified upper limit: it would be rank %d, and %d are known from above", q.UpperRank, t.tails.Known)
 }
 
 // worth says how many equal and independent attempts n are worth, where they are
@@ -170,8 +189,7 @@ func (t tailer) wallText(w Wall) string {
 	return "between " + rangeText(w.From, " and ", w.To) + set
 }
 
-// certifiableSentence says up to where the completed values below the first cut
-// reach.
+// certifiableSentence says up to where the completed values reach.
 func (t tailer) certifiableSentence() string {
 	if !t.certain() {
 		return ""
@@ -179,13 +197,13 @@ func (t tailer) certifiableSentence() string {
 	p := t.tails.Certifiable
 	if t.r.Effective == 0 {
 		size := t.r.TruncatedShare.Size()
-		_, beyond := quantile.EffectiveShare(t.tails.N-t.tails.Below, t.tails.N, size)
+		_, beyond := quantile.EffectiveShare(t.tails.N-t.tails.Known, t.tails.N, size)
 		p = quantile.HighestCertifiable(beyond, size, t.query.Confidence)
 	}
-	if p <= 0 {
-		return "no quantile is certifiable"
+	if text := certifiable(p); text != "p0" {
+		return "highest certifiable quantile " + text
 	}
-	return "highest certifiable quantile " + certifiable(p)
+	return "no quantile is certifiable"
 }
 
 // canarySentence says how what the wall hides would become known.

@@ -22,23 +22,23 @@ func TestReasons(t *testing.T) {
 		"nothing to explain":   {0, p95, done(to(59)...), ""},
 		"too few":              {0, p95, done(to(58)...), "no upper limit from 58 first attempts: p95 needs 59"},
 		"no number is enough":  {0, asked("1"), done(to(58)...), ""},
-		"first cut too near":   {0, p95, all(hundred, cut(97)), "no certified upper limit: it would be rank 100 of 97 completed below the first cut"},
+		"first cut too near":   {0, p95, all(hundred, cut(97)), "between 95 and 96 ms; 1 of 101 first attempts was cut (0.99 %; one-sided 95 % limits 0.05 % and 4.61 %), the first before p95; the cuts at 97 ms show no wall: if h has a timeout, set --timeout h=T"},
 		"no first attempt":     {0, p95, all(failed(5), done(7).retried()), "no first attempt completed or was cut"},
 		"nothing completed":    {0, p95, cut(4001, 4009), "no completion observed; recorded cuts 4.001..4.009 s: set --timeout h=T"},
 		"one cut alone":        {0, p95, cut(4001), "no completion observed; recorded cuts 4.001 s: set --timeout h=T"},
 		"beyond the wall":      {500, p95, all(hundred, five.times(3)), "15 of 115 first attempts were cut (13 %; one-sided 95 % limits 8.22 % and 19.4 %), more than the 5 % beyond p95: it lies beyond the wall at 95 % confidence; wall 500 ms; highest certifiable quantile p80" + canary},
 		"undecided":            {500, p95, all(hundred, five, five[:1]), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms; highest certifiable quantile p89" + canary},
-		"completed above":      {0, p95, all(hundred, cut(50)), "1 of 101 first attempts was cut (0.99 %; one-sided 95 % limits 0.05 % and 4.61 %), the first before p95; the cuts at 50 ms show no wall: if h has a timeout, set --timeout h=T; highest certifiable quantile p40" + canary},
+		"completed above":      {0, p95, all(hundred, cut(50)), "between 95 and 96 ms; 1 of 101 first attempts was cut (0.99 %; one-sided 95 % limits 0.05 % and 4.61 %), the first before p95; the cuts at 50 ms show no wall: if h has a timeout, set --timeout h=T"},
 		"no wall":              {0, p95, all(hundred, cut(200, 300, 400, 500, 600, 700, 800)), "7 of 107 first attempts were cut (6.54 %; one-sided 95 % limits 3.11 % and 11.9 %), the first before p95; the cuts at 200..800 ms show no wall: if h has a timeout, set --timeout h=T; highest certifiable quantile p88" + canary},
 		"a cut below the wall": {500, p95, all(hundred, five, cut(200).by(spans.Caller)), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %), the first before p95; wall 500 ms; highest certifiable quantile p89" + canary},
 		"just below the wall":  {500, p95, all(hundred, five, cut(500).each(func(one *row) { one.Duration -= 7 * us })), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms; highest certifiable quantile p89" + canary},
-		"an early wall":        {0, p95, all(done(to(1000)...), cut(50).times(5)), "5 of 1005 first attempts were cut (0.5 %; one-sided 95 % limits 0.2 % and 1.04 %), the first before p95; wall about 50 ms (set --timeout h=T); highest certifiable quantile p3" + canary},
+		"an early wall":        {0, p95, all(done(to(1000)...), cut(50).times(5)), "between 950 and 955 ms; 5 of 1005 first attempts were cut (0.5 %; one-sided 95 % limits 0.2 % and 1.04 %), the first before p95; wall about 50 ms (set --timeout h=T)"},
 		"an upper limit alone": {0, p95, all(done(600), five.times(3)), "15 of 16 first attempts were cut (93.8 %; one-sided 95 % limits 73.6 % and 99.7 %), more than the 5 % beyond p95: it lies beyond the wall at 95 % confidence; wall at most 500 ms (set --timeout h=T); no quantile is certifiable" + canary},
 		"several walls":        {0, p95, all(hundred, five, cut(900).under(800)), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %) at 2 walls, the first before p95; walls 800 ms, between 100 and 500 ms (set --timeout h=T); highest certifiable quantile p89" + canary},
-		"nothing certifiable":  {0, p95, all(cut(1), done(5, 6)), "1 of 3 first attempts was cut (33.3 %; one-sided 95 % limits 1.7 % and 86.5 %), the first before p95; the cuts at 1 ms show no wall: if h has a timeout, set --timeout h=T; no quantile is certifiable" + canary},
+		"nothing certifiable":  {0, p95, all(cut(1), done(5, 6)), "1 of 3 first attempts was cut (33.3 %; one-sided 95 % limits 1.7 % and 86.5 %), the first before p95; the cuts at 1 ms show no wall: if h has a timeout, set --timeout h=T; highest certifiable quantile p13" + canary},
 		"no canary is enough":  {500, asked("1"), all(hundred, five), "5 of 105 first attempts were cut (4.76 %; one-sided 95 % limits 1.89 % and 9.75 %), more than the 0 % beyond p100: it lies beyond the wall at 95 % confidence; wall 500 ms; highest certifiable quantile p90"},
 		"more confidence":      {500, certain, all(hundred, five.times(9)), "45 of 145 first attempts were cut (31 %; one-sided 99.99 % limits 18 % and 46.6 %), more than the 5 % beyond p95: it lies beyond the wall at 99.99 % confidence; wall 500 ms; highest certifiable quantile p53; a canary with a raised timeout needs first attempts: 180 for p95"},
-		"without any mark":     {500, without(p95), all(hundred, done(500).times(6).unmarked()), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms" + canary + "; no estimate: the input does not say which attempts were cut"},
+		"without any mark":     {500, without(p95), all(hundred, done(500).times(6).unmarked()), "6 of 106 first attempts were cut (5.66 %; one-sided 95 % limits 2.49 % and 10.9 %): whether p95 lies beyond the wall is undecided at 95 % confidence; wall 500 ms; highest certifiable quantile p89" + canary + "; no estimate: the input does not say which attempts were cut"},
 	} {
 		r := hopOf(t, timeouts(map[string]int64{"h": c.timeout}), c.q, c.log)
 		if got := r.Tail[0].Reason; got != c.want {
@@ -107,9 +107,9 @@ func TestWhatIsCertifiableIsCertified(t *testing.T) {
 	if !strings.Contains(r.Tail[2].Reason, "certifiable quantile p91;") || r.Tail[0].Upper == nil || r.Tail[1].Upper != nil {
 		t.Errorf("%v; %q", tailTexts(r), r.Tail[2].Reason)
 	}
-	// Completed attempts above the first cut certify nothing.
-	r = hopOf(t, NewConfig(nil), asked("0.43", "0.45", "0.99"), all(done(to(100)...), cut(50)))
-	if !strings.Contains(r.Tail[2].Reason, "certifiable quantile p40;") {
+	// One early cut costs one rank.
+	r = hopOf(t, NewConfig(nil), asked("0.95", "0.96", "1"), all(done(to(100)...), cut(50)))
+	if !strings.Contains(r.Tail[2].Reason, "certifiable quantile p95;") || r.Tail[0].Upper == nil || r.Tail[1].Upper != nil {
 		t.Errorf("%v; %q", tailTexts(r), r.Tail[2].Reason)
 	}
 }

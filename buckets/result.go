@@ -121,8 +121,10 @@ type Wall struct {
 // Tail is one quantile of a hop's first attempts with what may be said of it.
 type Tail struct {
 	quantile.Tail
-	KM     *int64 // Kaplan-Meier value where it differs from Value
-	Reason string // empty where there is nothing to explain
+	KM *int64 // Kaplan-Meier value where it differs from Value
+	// ClockStep is the step, in ns, of the clock that the durations were read from.
+	ClockStep int64
+	Reason    string // empty where there is nothing to explain
 	// ServerSide is what the servers of the calls took, nil where not known.
 	ServerSide *ServerSide
 	// Estimate is what models guess where the wall hides the value, nil where they
@@ -214,6 +216,7 @@ func (s Share) MarshalJSON() ([]byte, error) {
 func (t Tail) MarshalJSON() ([]byte, error) {
 	return jsontype.Object{
 		"p", t.P, "n", t.N, "rank", t.Rank, "status", t.Status, "value_ns", jsontype.If(t.Status != quantile.NoValue, t.Value),
+		"at_most_ns", t.AtMost, "clock_step_ns", t.ClockStep,
 		"lower_ns", t.Lower, "upper_ns", t.Upper, "km_ns", t.KM, "confidence", t.confidence, "reason", jsontype.Text(t.Reason),
 		"estimate", t.Estimate, "server_side", t.ServerSide, "design_effect", t.Effect, "n_eff", t.Size(),
 	}.MarshalJSON()

@@ -91,7 +91,7 @@ func fold(hops []*hop, most int) []*hop {
 	slices.SortStableFunc(hops, func(a, b *hop) int {
 		return cmp.Or(cmp.Compare(time[b].Hi, time[a].Hi), cmp.Compare(time[b].Lo, time[a].Lo))
 	})
-	rest := &hop{merged: len(hops) - most, resolution: unmeasured}
+	rest := &hop{merged: int32(len(hops) - most), resolution: unmeasured}
 	rest.Name = fmt.Sprintf("(other: %d hops)", rest.merged)
 	for _, h := range hops[most:] {
 		rest.merge(h)
@@ -111,6 +111,7 @@ func (h *hop) result(q Query) Result {
 	r := Result{
 		Hop: h.Hop, Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
+	h.readClock()
 	asked := q.Quantiles
 	q.Quantiles = q.withTarget()
 	h.fillBuckets(&r, q.Quantiles)
@@ -135,19 +136,19 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Depe
 		t, effects, cut := h.tailsByWeight(q)
 		r.Effective = t.Effective
 		r.TruncatedShare = Share{
-			Count: t.Cut, Of: t.N, Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper,
+			Count: t.Cut, Of: t.Cut + h.first.done().N(), Value: t.CutShare, Lower: t.CutLower, Upper: t.CutUpper,
 			Effect: cut.Effect, Effective: cut.Effect.Size(t.Effective),
 		}
 		r.FailedShare = jsontype.Number(h.failedByWeight())
 		return t, effects
 	}
-	o := h.first.observed()
+	o := h.first.observed(h.step())
 	t := quantile.WeightedTails{Tails: o.Tails(q.Quantiles, q.Confidence)}
 	effects, cut := h.effects(q, t.Tails)
 	if effects != nil {
 		o.Widen(&t.Tails, effects, q.Confidence)
 	}
-	r.TruncatedShare = share(t.Cut, t.N, cut.Effect, q.Confidence)
+	r.TruncatedShare = share(t.Cut, t.Cut+h.first.done().N(), cut.Effect, q.Confidence)
 	if n := r.FirstAttempts; n > 0 && !q.Biased {
 		r.FailedShare = jsontype.Number(r.Failed.First.N) / jsontype.Number(n)
 	}
@@ -182,7 +183,7 @@ func (h *hop) tailless(q Query) string {
 	case q.Biased:
 		return "biased sample: what was kept was chosen by how it went, so it says nothing of how often that happens among all; give --weight-field KEY if the traces carry their weights, or an input that was not chosen so"
 	case h.merged > 0:
-		return note.Count(h.merged, "hop has", "hops together have") + " no tail: --hops all lists each"
+		return note.Count(uint64(h.merged), "hop has", "hops together have") + " no tail: --hops all lists each"
 	}
 	return ""
 }

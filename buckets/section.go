@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -82,7 +83,19 @@ func tailValue(h *Result, j int) value {
 	if !onlyTooFew(t) {
 		v = v.Noted(t.Reason)
 	}
-	return v.Noted(kaplanMeier(t), beyondWall(t))
+	return v.Noted(kaplanMeier(t), beyondWall(t), clockText(t))
+}
+
+// shownStep is the share of a value, one in so many, from which on the step of the clock
+// is said beside it.
+const shownStep = 100
+
+// clockText says how coarse the clock was where that matters to the value.
+func clockText(t *Tail) string {
+	if t.Status == quantile.NoValue || t.ClockStep < max(2, t.Value/shownStep) {
+		return ""
+	}
+	return "read from a clock of " + durations.Text(t.ClockStep)
 }
 
 // known is null where nothing can be said of a quantile.

@@ -116,13 +116,13 @@ func TestSuspectsStandAtTheTimeoutInTheTail(t *testing.T) {
 	log := all(done(to(90)...), done(1200).times(10)).unmarked()
 	c := timeouts(map[string]int64{"h": 1000})
 	r := hopOf(t, c, without(asked()), log)
-	if d := same([]string{"exact 50", "at_least 1000", "at_least 1000"}, tailTexts(r)); d != "" {
+	if d := same([]string{"exact 50 upper 60", "at_least 1000", "at_least 1000"}, tailTexts(r)); d != "" {
 		t.Error(d)
 	}
 	if r.Truncated.First.Max != 1200*ms {
 		t.Errorf("the bucket shows %d, not what was recorded", r.Truncated.First.Max)
 	}
-	if d := same([]string{"exact 50 upper 59", "exact 1200 upper 1200", "exact 1200"}, tailTexts(hopOf(t, c, asked(), all(log[:99], done(1200))))); d != "" {
+	if d := same([]string{"exact 50 upper 60", "exact 1200 upper 1200", "exact 1200"}, tailTexts(hopOf(t, c, asked(), all(log[:99], done(1200))))); d != "" {
 		t.Error(d)
 	}
 }

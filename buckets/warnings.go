@@ -21,6 +21,7 @@ func (t tailer) warnings() []note.Warning {
 	for _, w := range [...]struct{ code, text string }{
 		{"cut_marks_missing", t.marksMissing()},
 		{"timeouts_in_messages", t.messages()},
+		{"cut_before_timeout", t.cutEarly()},
 		{"covers_all_tries", t.coversTries()},
 		{"weighted", t.weighted()},
 		{"dependent_attempts", t.dependent()},
@@ -66,7 +67,17 @@ func (t tailer) messages() string {
 		return ""
 	}
 	return note.Count(n, "attempt that counts as completed or failed has", "attempts that count as completed or failed have") +
-		" a message that speaks of a timeout or a cancellation: --match-messages counts " + note.Form(n, "it", "them") + " as cut; until then nothing is certain of the tail"
+		" a message that speaks of a timeout or a cancellation: for values and limits what failed may have taken any time longer; --match-messages counts " + note.Form(n, "it", "them") + " as cut"
+}
+
+// cutEarly says that another timeout than the one that is known cuts.
+func (t tailer) cutEarly() string {
+	e := t.hop.early
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s long before the timeout of %s that is known, the first at %s: another one cuts, or the unit of the timeout is wrong",
+		note.Count(e.n, "attempt was cut", "attempts were cut"), durations.Text(e.timeout), durations.Text(e.duration))
 }
 
 // coversTries says that durations are those of calls with all their tries.
@@ -306,5 +317,5 @@ func (t tailer) folded() string {
 	if t.hop.merged == 0 {
 		return ""
 	}
-	return note.Count(t.hop.merged, "hop with the least time in a row of its own: --hops all lists it", "hops with the least time together in one row: --hops all lists them")
+	return note.Count(uint64(t.hop.merged), "hop with the least time in a row of its own: --hops all lists it", "hops with the least time together in one row: --hops all lists them")
 }

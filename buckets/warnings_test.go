@@ -108,21 +108,26 @@ func TestAnOrdinaryHopHasNoWarning(t *testing.T) {
 	}
 }
 
-func TestWithoutMarksNothingIsCertain(t *testing.T) {
+func TestWithoutMarksAndTimeoutNothingIsCertain(t *testing.T) {
 	log := done(to(1000)...).unmarked()
-	for _, timeout := range []int64{0, 900} {
-		r := hopOf(t, timeouts(map[string]int64{"h": timeout}), without(asked("0.5", "0.95")), log)
-		for _, one := range r.Tail {
-			if one.Upper != nil {
-				t.Errorf("timeout %d: %s is certified", timeout, one.P.Label())
-			}
+	r := hopOf(t, NewConfig(nil), without(asked("0.5", "0.95")), log)
+	for _, one := range r.Tail {
+		if one.Upper != nil || one.Reason != "the input does not say which attempts were cut, so nothing is certain about "+one.P.Label() {
+			t.Errorf("%s %q", tailText(one), one.Reason)
 		}
-		if got := r.Tail[0].Reason; got != "the input does not say which attempts were cut, so nothing is certain about p50" {
-			t.Errorf("timeout %d: %q", timeout, got)
-		}
-		if strings.Contains(r.Tail[1].Reason, "certifiable") {
-			t.Errorf("timeout %d: %q", timeout, r.Tail[1].Reason)
-		}
+	}
+	// Of a known timeout those that ended well before it completed.
+	r = hopOf(t, timeouts(map[string]int64{"h": 900}), without(asked("0.5", "0.65", "0.7", "0.9", "0.95")), log)
+	if d := same([]string{"exact 500 upper 528", "exact 650 upper 677", "at_least 692", "at_least 900", "at_least 900"}, tailTexts(r)); d != "" {
+		t.Error(d)
+	}
+	if got := r.Tail[2].Reason; !strings.Contains(got, "; 207 attempts without a mark are long enough to have been cut: ") {
+		t.Error(got)
+	}
+	// A day without cuts under a known timeout certifies, with marks or without.
+	r = hopOf(t, timeouts(map[string]int64{"h": 1400}), without(asked("0.99")), log)
+	if d := same([]string{"exact 990 upper 997"}, tailTexts(r)); d != "" {
+		t.Error(d)
 	}
 	marked := hopOf(t, NewConfig(nil), asked("0.5"), all(log[1:], done(1)))
 	if marked.Tail[0].Upper == nil || marked.Tail[0].Reason != "" {

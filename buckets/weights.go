@@ -40,7 +40,7 @@ func (p *part) class(weight float64) []class {
 		return nil
 	}
 	c := class{weight: weight}
-	for _, of := range [...]int{completions, failures, censoredAt, ownCuts, otherCuts} {
+	for _, of := range [...]int{completions, doubtful, failures, spoken, censoredAt, ownCuts, otherCuts} {
 		if from := p.samples[of]; from != nil {
 			c.samples[of] = from.Clone()
 		}
@@ -69,7 +69,7 @@ func (h *hop) tailsByWeight(q Query) (t quantile.WeightedTails, effects []depend
 	var list []quantile.Class
 	for i := range h.classes {
 		c := &h.classes[i]
-		list = append(list, quantile.Class{Weight: c.weight, Observed: c.observed()})
+		list = append(list, quantile.Class{Weight: c.weight, Observed: c.observed(h.step())})
 	}
 	t = quantile.TailsByWeight(list, q.Quantiles, q.Confidence)
 	effects, cut = h.effects(q, t.Tails)
@@ -85,10 +85,9 @@ func (h *hop) failedByWeight() float64 {
 	var failed, all float64
 	for i := range h.classes {
 		c := &h.classes[i]
-		o := c.observed()
-		ended := float64(c.ended().N()) * c.weight
-		failed += ended
-		all += ended + float64(o.Completed.N()+o.CutAt.N()+o.CutSeen.N())*c.weight
+		ended, cut := c.ended().N(), c.union(censoredAt, ownCuts, otherCuts).N()
+		failed += float64(ended) * c.weight
+		all += float64(ended+cut+c.done().N()) * c.weight
 	}
 	return failed / all
 }

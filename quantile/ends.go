@@ -14,11 +14,13 @@ import "math"
 // ns: d/1.3, rounded down.
 func EarliestTimeout(d int64) int64 { return d/13*10 + d%13*10/13 }
 
-// lowerEnds returns the lower ends of the cuts whose timeout is not known. They ascend
+// lowerEnds returns the lower ends of the cuts whose timeout is not known, and of what
+// may be one. They ascend
 // with what is logged, so one walk upwards finds them; beyond the slowest completed
 // value it ends, since all others are alike there.
 func (o Observed) lowerEnds() *Sample {
-	unknown := o.CutSeen.N()
+	cut := o.unplaced()
+	unknown := cut.N()
 	if unknown == 0 {
 		return nil
 	}
@@ -26,7 +28,7 @@ func (o Observed) lowerEnds() *Sample {
 	if done := o.Completed.N(); done > 0 {
 		slowest = o.Completed.At(done)[0]
 	}
-	cuts, done := o.CutSeen.Cursor(), o.Completed.Cursor()
+	cuts, done := cut.Cursor(), o.Completed.Cursor()
 	for d, n, ok := cuts.Next(); ok && d <= slowest; d, n, ok = cuts.Next() {
 		done.UpTo(d - 1)
 		ends.AddN(min(done.Largest(), EarliestTimeout(d)), n)
@@ -51,4 +53,29 @@ func (t *Tail) widen(step int64) {
 // a nanosecond is no step.
 func coarse(step, limit int64) bool {
 	return step > 1 && (step > limit/1000 || step == limit/1000 && limit%1000 == 0)
+}
+
+// fewestForClock is how many completed values tell the step of a clock.
+const fewestForClock = 20
+
+// mostStep is the coarsest clock that is looked for, of whole seconds.
+const mostStep = 1e9
+
+// ClockStep returns the step, in ns, of the clock that durations were read from: the
+// larger of the finest digit that was written and the largest power of ten up to 1 s that
+// divides every completed value.
+func ClockStep(completed Union, written int64) int64 {
+	if n := completed.N(); n < fewestForClock || completed.At(n)[0] == 0 {
+		return written
+	}
+	step := int64(mostStep)
+	for v := range completed.All() {
+		for v%step != 0 {
+			step /= 10
+		}
+		if step <= written {
+			return written
+		}
+	}
+	return step
 }

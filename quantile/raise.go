@@ -5,8 +5,8 @@ package quantile
 // taken x or longer, f of them: it is that of n + f attempts. The more count the higher
 // the limit, and the higher it is the fewer count; the fewest that agree are looked for.
 
-// loggedFrom returns the least duration whose 1.3 fold reaches x, both in ns.
-func loggedFrom(x int64) int64 { return x/13*10 + (x%13*10+12)/13 }
+// LoggedFrom returns the least duration whose 1.3 fold reaches x, both in ns.
+func LoggedFrom(x int64) int64 { return x/13*10 + (x%13*10+12)/13 }
 
 // failuresReaching counts, for ascending limits, the failures that may have taken so
 // long or longer.
@@ -14,7 +14,7 @@ func (o Observed) failuresReaching(limits []int64) []uint64 {
 	counts := make([]uint64, len(limits))
 	left, cursor := o.Failed.N(), o.Failed.Cursor()
 	for i, x := range limits {
-		left -= cursor.UpTo(loggedFrom(x) - 1)
+		left -= cursor.UpTo(LoggedFrom(x) - 1)
 		counts[i] = left
 	}
 	return counts

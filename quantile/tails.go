@@ -13,8 +13,12 @@ type Observed struct {
 	Completed Union // exact durations
 	CutAt     Union // cut attempts whose timeout is known: min(duration, timeout), their censoring time
 	CutSeen   Union // cut attempts whose timeout is not known: recorded durations
-	Failed    Union // failed attempts, which are left out, as they may hide slower ones
-	Step      int64 // of the clock that durations were read from; 0 and 1 are none
+	// Doubtful attempts count as completed or as failed, but a timeout may have ended them
+	// for all that is known: recorded durations. Their places are those of CutSeen.
+	Doubtful, DoubtfulFailures Union
+
+	Failed Union // other failed attempts, which are left out, as they may hide slower ones
+	Step   int64 // of the clock that durations were read from; 0 and 1 are none
 }
 
 // Status says what a quantile's value is worth.
@@ -79,9 +83,9 @@ func (t Tail) Size() uint64 {
 // Tails is what the quantiles of one hop share, and the quantiles.
 type Tails struct {
 	N, Cut         uint64
-	FirstCut       *int64 // smallest cut
+	FirstCut       *int64 // smallest of Cuts
 	Known          uint64 // attempts that are known from above: the completed ones
-	CutMin, CutMax *int64 // smallest and largest cut, of CutAt and CutSeen
+	CutMin, CutMax *int64 // smallest and largest of Cuts
 	Tails          []Tail // in the order they were asked for
 }
 
@@ -140,18 +144,22 @@ func (t *Tail) settle() {
 	}
 }
 
-// Cuts are all cut attempts, those of known timeouts at their censoring time.
-func (o Observed) Cuts() Union {
-	return append(append(Union(nil), o.CutAt...), o.CutSeen...)
+// Cuts are all attempts that were cut, or that a timeout may have ended: those of known
+// timeouts at their censoring time.
+func (o Observed) Cuts() Union { return append(append(Union(nil), o.CutAt...), o.unplaced()...) }
+
+// unplaced are those of them whose timeout is not known.
+func (o Observed) unplaced() Union {
+	return append(append(append(Union(nil), o.CutSeen...), o.Doubtful...), o.DoubtfulFailures...)
 }
 
 // shared fills everything but the quantiles.
 func (o Observed) shared() (t Tails) {
 	cuts := o.Cuts()
-	t.Cut, t.Known = cuts.N(), o.Completed.N()
-	t.N = t.Cut + t.Known
-	if t.Cut > 0 {
-		ends := cuts.At(1, t.Cut)
+	t.Cut, t.Known = o.CutAt.N()+o.CutSeen.N(), o.Completed.N()
+	t.N = cuts.N() + t.Known
+	if cuts.N() > 0 {
+		ends := cuts.At(1, cuts.N())
 		t.FirstCut, t.CutMin, t.CutMax = &ends[0], &ends[0], &ends[1]
 	}
 	return t

@@ -76,7 +76,8 @@ type weighing struct {
 	units     []int64        // of the classes
 	ends      []*runs.Cursor // of their completed values and of the lower ends of their cuts
 	effective uint64
-	cut       Sum // weight
+	cut       Sum // weight of the cut attempts
+	ended     Sum // of these and of those that count as completed
 }
 
 func newWeighing(classes []Class) *weighing {
@@ -86,6 +87,8 @@ func newWeighing(classes []Class) *weighing {
 		all.Completed = append(all.Completed, c.Completed...)
 		all.CutAt = append(all.CutAt, c.CutAt...)
 		all.CutSeen = append(all.CutSeen, c.CutSeen...)
+		all.Doubtful = append(all.Doubtful, c.Doubtful...)
+		all.DoubtfulFailures = append(all.DoubtfulFailures, c.DoubtfulFailures...)
 		all.Step = max(all.Step, c.Step)
 		weights[i], counts[i] = c.Weight, c.Completed.N()+c.Cuts().N()
 	}
@@ -100,21 +103,22 @@ func newWeighing(classes []Class) *weighing {
 // weigh adds the weights of one class. What its cuts of unknown timeout prove rests on
 // the completed values of all.
 func (l *weighing) weigh(o Observed, completed Union, unit int64) {
-	lowest := Observed{Completed: completed, CutSeen: o.CutSeen}.lowerEnds()
+	lowest := Observed{Completed: completed, CutSeen: o.unplaced()}.lowerEnds()
 	done, cuts := o.Completed.Cursor(), append(Union{lowest}, o.CutAt...).Cursor()
 	l.ends = append(l.ends, &done, &cuts)
 	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
-	l.cut.Add(unit, o.Cuts().N())
+	l.ended.Add(unit, o.Completed.N()+o.Doubtful.N()+o.CutAt.N()+o.CutSeen.N())
+	l.cut.Add(unit, o.CutAt.N()+o.CutSeen.N())
 	l.known.Add(unit, o.Completed.N())
 }
 
 // shares fills what is said of the cut share, with the limits of size attempts.
 func (l *weighing) shares(t *WeightedTails, confidence P, size uint64) {
-	if l.tails.N == 0 {
+	if l.ended == (Sum{}) {
 		return
 	}
-	t.CutShare = l.cut.Share(l.total)
-	down, up := l.cut.OutOf(l.total, size)
+	t.CutShare = l.cut.Share(l.ended)
+	down, up := l.cut.OutOf(l.ended, size)
 	t.CutLower, _ = ClopperPearson(down, size, confidence)
 	_, t.CutUpper = ClopperPearson(up, size, confidence)
 	_, beyond := l.total.Minus(l.known).OutOf(l.total, size)
