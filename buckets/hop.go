@@ -197,6 +197,12 @@ func (h *hop) addFailed(a attempt) {
 	}
 	p.sample(of).Add(a.duration)
 	p.countEnds().failures[a.failure]++
+	if a.stratum != nil {
+		if of == spoken {
+			of = censoredAt
+		}
+		a.stratum.sample(of).Add(a.duration)
+	}
 }
 
 func (h *hop) addCompleted(a attempt) {

@@ -83,20 +83,20 @@ func (h *hop) fillTarget(r *Result, q Query, t quantile.WeightedTails, apart []q
 	r.Target.Tail, r.Target.Median = tail.tail(apart[0]), tail.tail(apart[1])
 	tail.estimateTarget()
 	if h.tells(q) && r.Effective == 0 {
-		r.Target.Strata = h.strata.tails(*q.Target, q.Confidence)
+		r.Target.Strata = h.strata.tails(*q.Target, q.Confidence, h.step())
 	}
 }
 
 // tails returns the tail of each stratum at one quantile, by name. Traces of a run
 // without strata are all in one that has no name.
-func (s *strata) tails(p, confidence quantile.P) []StratumTail {
+func (s *strata) tails(p, confidence quantile.P, step int64) []StratumTail {
 	if s.byName[""] != nil && len(s.byName) == 1 {
 		return nil
 	}
 	var list []StratumTail
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		one := s.byName[name]
-		o := quantile.Observed{Completed: one.done(), CutSeen: one.union(censoredAt)}
+		o := quantile.Observed{Completed: one.done(), CutSeen: one.union(censoredAt), Failed: one.union(failures), Step: step}
 		t := o.Tails([]quantile.P{p}, confidence)
 		list = append(list, StratumTail{name, t.Cut, t.Tails[0]})
 	}

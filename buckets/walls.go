@@ -36,11 +36,25 @@ func (h *hop) knownWalls() []Wall {
 	return list
 }
 
+// outlasted counts the attempts that completed after all cuts of an inferred timeout. One
+// that more attempts outlast than it cuts is none.
+func (h *hop) outlasted(w quantile.Wall) uint64 {
+	done := h.completed()
+	return done.N() - done.UpTo(w.SlowestCut)
+}
+
 func (h *hop) inferredWalls() []Wall {
-	own := append(h.first.union(ownCuts), h.again().union(ownCuts)...)
 	var list []Wall
-	for _, w := range quantile.InferWalls(h.completed(), own) {
+	for _, w := range quantile.InferWalls(h.completed(), h.ownUnplaced()) {
+		if h.outlasted(w) > w.Count {
+			continue
+		}
 		list = append(list, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})
 	}
 	return list
+}
+
+// ownUnplaced are the attempts cut by a timeout of their own that is not known.
+func (h *hop) ownUnplaced() quantile.Union {
+	return append(h.first.union(ownCuts), h.again().union(ownCuts)...)
 }

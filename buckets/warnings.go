@@ -22,6 +22,7 @@ func (t tailer) warnings() []note.Warning {
 		{"cut_marks_missing", t.marksMissing()},
 		{"timeouts_in_messages", t.messages()},
 		{"cut_before_timeout", t.cutEarly()},
+		{"wrong_marks", t.wrongMarks()},
 		{"covers_all_tries", t.coversTries()},
 		{"weighted", t.weighted()},
 		{"dependent_attempts", t.dependent()},
@@ -78,6 +79,23 @@ func (t tailer) cutEarly() string {
 	}
 	return fmt.Sprintf("%s long before the timeout of %s that is known, the first at %s: another one cuts, or the unit of the timeout is wrong",
 		note.Count(e.n, "attempt was cut", "attempts were cut"), durations.Text(e.timeout), durations.Text(e.duration))
+}
+
+// wrongMarks names cuts that lie together where more attempts completed above them.
+func (t tailer) wrongMarks() string {
+	if t.hop.merged > 0 {
+		return ""
+	}
+	var list []string
+	for _, w := range quantile.InferWalls(t.hop.completed(), t.hop.ownUnplaced()) {
+		if n := t.hop.outlasted(w); n > w.Count {
+			list = append(list, fmt.Sprintf("%s marked as cut at %s, and %d completed above", note.Count(w.Count, "attempt is", "attempts are"), durations.Text(w.To), n))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return strings.Join(list, "; ") + ": that is no timeout, so the marks may be wrong"
 }
 
 // coversTries says that durations are those of calls with all their tries.

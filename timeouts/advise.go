@@ -53,7 +53,11 @@ const tooLong = "with headroom it is longer than any clock tells"
 
 func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	h.Evidence, h.Bound = a.evidenceOf(row)
-	if h.Evidence == Identified {
+	switch h.Evidence {
+	case TooFew:
+		h.Allows = a.allowed(row)
+		fallthrough
+	case Identified:
 		h.Missing = a.missing(&row.Target.Tail)
 	}
 	h.Reason = a.reasonOf(row, h.Evidence)
@@ -85,7 +89,7 @@ func (a *adviser) adviseInner(h *Hop, row *buckets.Result) {
 		return
 	}
 	h.Reason = a.innerReason(h, g)
-	if h.Timeout == nil && !g.perTry.missing {
+	if h.Timeout == nil && h.Evidence != TooFew && !g.perTry.missing {
 		raise, from := a.raiseInner(h, g, row)
 		h.Canary = a.canary(raise, from, h.PerSecond, row.Target.Tail.Effect)
 	}
@@ -181,6 +185,8 @@ func (a *adviser) under(row *buckets.Result, timeout int64) *Under {
 	if u.Of == 0 {
 		return nil
 	}
-	_, u.Upper = quantile.ClopperPearson(u.N, u.Of, a.Confidence)
+	size := min(u.Of, row.Target.Tail.Size(), row.TruncatedShare.Size())
+	_, n := quantile.EffectiveShare(u.N, u.Of, size)
+	_, u.Upper = quantile.ClopperPearson(n, size, a.Confidence)
 	return &u
 }

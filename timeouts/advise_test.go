@@ -31,10 +31,12 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		reason   string
 	}{
 		{"certified from 2995 on", hop{n: 2995, ms: 300}, Certified, "400 ms", "", "at most 300 ms at 95 % confidence (n = 2995)"},
-		{"identified below", hop{n: 2994, ms: 300}, Identified, "400 ms", "", "an upper limit takes 2995, 1 more"},
-		{"the longest seen is called so", hop{n: 200, ms: 300}, Identified, "400 ms", "", "this is the longest seen"},
+		{"too few below", hop{n: 2994, ms: 300}, TooFew, "null", "", "2994 first attempts: too few for p99.9, which takes 2995; of the slowest, 300 ms, comes a timeout of 400 ms, which cuts at most 0.1 % in vain (95 %)"},
+		{"so few allow little", hop{n: 200, ms: 300}, TooFew, "null", "", "which cuts at most 1.49 % in vain"},
+		{"one attempt is no advice", hop{n: 1, ms: 71}, TooFew, "null", "", "1 first attempt: too few for p99.9, which takes 2995; of the slowest, 71 ms, comes a timeout of 100 ms, which cuts at most 95 % in vain"},
+		{"within two steps of the clock", hop{n: 5000, ms: 1, clock: 1000}, None, "null", "", "p99.9 lies within two steps of the clock, which are of 1 s"},
 		{"certified beside few cuts", hop{n: 10_000, ms: 300, cut: 1, wall: 500}, Certified, "400 ms", "", ""},
-		{"exact, but the limit lies among the cuts", hop{n: 10_000, ms: 300, cut: 9, wall: 500}, Identified, "400 ms", "", "no upper limit lies below the first cut"},
+		{"exact, but the limit lies among the cuts", hop{n: 10_000, ms: 300, cut: 9, wall: 500}, Identified, "400 ms", "", "p99.9 is 300 ms of 10009 first attempts; cut"},
 		{"hidden by the wall", hop{n: 900, ms: 300, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", "hidden by today's timeout"},
 		{"the servers tell more", hop{n: 900, ms: 300, cut: 100, wall: 500, servers: &buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 95, Of: 100}}}, NotIdentified, "null", "2000 ms", ""},
 		{"a canary raises the timeout", hop{n: 900, ms: 300, cut: 100, wall: 2000, servers: &buckets.ServerSide{Value: &value, Coverage: buckets.Coverage{N: 95, Of: 100}}}, NotIdentified, "null", "4000 ms", ""},
@@ -70,7 +72,7 @@ func TestWhatIsMissingForACertificateIsCounted(t *testing.T) {
 }
 
 func TestABiasedSampleGivesNoTimeout(t *testing.T) {
-	r := world{hops: []hop{{name: "a", n: 5000, ms: 300}}, graph: requests(5, call{name: "a", end: 300}), biased: true}.advise()
+	r := world{hops: []hop{{name: "a", n: 5000, ms: 300}}, graph: requests(5000, call{name: "a", end: 300}), biased: true}.advise()
 	if h := r.hop("a"); h.Evidence != None || h.Timeout != nil || r.Total.Budget != nil {
 		t.Errorf("%+v %+v", h, r.Total)
 	}
@@ -111,7 +113,7 @@ func TestThreeHopsInARowAreGivenTwentySevenSeconds(t *testing.T) {
 func TestARequestForAWholeShareOfRequestsNeedsMoreOfEachCall(t *testing.T) {
 	s := usual
 	s.PerRequest = true
-	g := requests(10, call{"a", 0, 1, 0}, call{"b", 1, 2, 0}, call{"c", 2, 3, 0})
+	g := requests(5000, call{"a", 0, 1, 0}, call{"b", 1, 2, 0}, call{"c", 2, 3, 0})
 	if got := s.Target(g.Graph()).String(); got != "0.999666667" {
 		t.Error(got)
 	}
@@ -193,7 +195,7 @@ func TestFiveSecondsAndThreeRetriesLeaveAQuarterEach(t *testing.T) {
 	}{{0, 1250}, {100, 1175}} {
 		s := usual
 		s.EntryBudget = 5000 * ms
-		r := world{hops: []hop{{name: "a", n: 5000, ms: 700, retries: 3, backoff: c.backoff}}, settings: s, graph: requests(100, call{"a", 0, 700, 0})}.advise()
+		r := world{hops: []hop{{name: "a", n: 5000, ms: 700, retries: 3, backoff: c.backoff}}, settings: s, graph: requests(5000, call{"a", 0, 700, 0})}.advise()
 		if g := r.Allocation.Grants[0]; *g.PerTry != c.want*ms || g.Tries != 3 {
 			t.Errorf("%+v", g)
 		}
@@ -271,7 +273,7 @@ func TestInvertedTimeoutsAreNamed(t *testing.T) {
 	}{{300, 400, "orders waits 300 ms for a call that grants stock 400 ms"}, {400, 400, "orders waits 400 ms for a call that grants stock 400 ms"}, {500, 400, ""}, {0, 400, ""}} {
 		r := world{
 			hops:  []hop{{name: "orders", n: 5000, ms: 30, wall: c.outer}, {name: "stock", n: 900, ms: 20, wall: c.inner}},
-			graph: requests(1000, call{"orders", 0, 30, 0}, call{"stock", 5, 25, 1}),
+			graph: requests(5000, call{"orders", 0, 30, 0}, call{"stock", 5, 25, 1}),
 		}.advise()
 		got := ""
 		for _, w := range r.Warnings {
@@ -286,21 +288,21 @@ func TestInvertedTimeoutsAreNamed(t *testing.T) {
 }
 
 func TestHopsThatSeemToCallEachOther(t *testing.T) {
-	w := requests(100, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
-	w.Merge(requests(60, call{"b", 0, 30, 0}, call{"a", 5, 25, 1}))
+	w := requests(5000, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
+	w.Merge(requests(5000, call{"b", 0, 30, 0}, call{"a", 5, 25, 1}))
 	r := world{hops: []hop{{name: "a", n: 5000, ms: 30}, {name: "b", n: 5000, ms: 30}}, graph: w}.advise()
 	if r.hop("a").Inner != nil || r.hop("b").Inner != nil || !strings.Contains(fmt.Sprint(r.Warnings), "a and b each seem to call the other") {
 		t.Errorf("%+v", r)
 	}
-	w = requests(1000, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
+	w = requests(5000, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
 	w.Merge(requests(60, call{"b", 0, 30, 0}, call{"a", 5, 25, 1}))
 	if r = (world{hops: []hop{{name: "a", n: 5000, ms: 30}, {name: "b", n: 5000, ms: 30}}, graph: w}).advise(); r.hop("a").Inner == nil || r.hop("b").Inner != nil {
 		t.Errorf("%+v", r)
 	}
 	// A circle of three is no way to hang.
-	w = requests(10, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
-	w.Merge(requests(10, call{"b", 0, 30, 0}, call{"c", 5, 25, 1}))
-	w.Merge(requests(10, call{"c", 0, 30, 0}, call{"a", 5, 25, 1}))
+	w = requests(5000, call{"a", 0, 30, 0}, call{"b", 5, 25, 1})
+	w.Merge(requests(5000, call{"b", 0, 30, 0}, call{"c", 5, 25, 1}))
+	w.Merge(requests(5000, call{"c", 0, 30, 0}, call{"a", 5, 25, 1}))
 	s := usual
 	s.EntryBudget = 1000 * ms
 	r = world{hops: []hop{{name: "a", n: 5000, ms: 30}, {name: "b", n: 5000, ms: 30}, {name: "c", n: 5000, ms: 30}}, graph: w, settings: s}.advise()
@@ -316,7 +318,7 @@ func TestLoweringIsSafeOnlyWithACertificate(t *testing.T) {
 		safe   bool
 	}{
 		{hop{n: 5000, ms: 300, wall: 5000}, Lower, true},
-		{hop{n: 1000, ms: 300, wall: 5000}, Lower, false},
+		{hop{n: 5000, ms: 300, cut: 3, wall: 5000}, Lower, false},
 		{hop{n: 5000, ms: 300, wall: 5000, warnings: []string{"suspected_unmarked_wall"}}, Lower, false},
 		{hop{n: 5000, ms: 300, wall: 400}, Keep, false},
 		{hop{n: 5000, ms: 300, wall: 350}, Raise, false},
@@ -388,10 +390,10 @@ func TestMissingOfDependentAttempts(t *testing.T) {
 	}{
 		{3100, 1143, "an upper limit takes an n_eff of 2995, and theirs is 1143"},
 		{2994, 0, "an upper limit takes 2995, 1 more"},
-		{10_000, 5000, "no upper limit lies below the first cut"},
+		{10_000, 5000, "cut"},
 	} {
 		a := &adviser{Query: Query{Confidence: confidence}}
-		target := &buckets.Target{Tail: buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}}}
+		target := &buckets.Target{Tail: buckets.Tail{Tail: quantile.Tail{P: quantile.MustP("0.999"), N: c.n, Effective: c.effective}, Reason: "cut"}}
 		got := a.uncertified(&buckets.Result{Target: target})
 		if got != c.want {
 			t.Errorf("%d worth %d: %q, want %q", c.n, c.effective, got, c.want)

@@ -9,6 +9,7 @@ import (
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
 )
@@ -18,8 +19,11 @@ func warned(row *buckets.Result, code string) bool {
 	return slices.ContainsFunc(row.Warnings, func(w note.Warning) bool { return w.Code == code })
 }
 
-// marked reports whether the input says how the attempts of a row ended.
-func marked(row *buckets.Result) bool { return !warned(row, "cut_marks_missing") }
+// marked reports whether it is known which attempts of a row may have been cut: the input
+// says how they ended, or their timeout is given.
+func marked(row *buckets.Result) bool {
+	return !warned(row, "cut_marks_missing") || slices.ContainsFunc(row.Walls, func(w buckets.Wall) bool { return w.Source == buckets.Configured })
+}
 
 // evidenceOf says what is known of the target quantile of a row, and the bound that
 // a timeout is made of, nil where it is not known.
@@ -27,20 +31,39 @@ func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
 	if a.Biased || row.Biased || !marked(row) {
 		return None, nil
 	}
-	return evidenceIn(&row.Target.Tail.Tail)
+	if t := &row.Target.Tail; belowTheClock(t) {
+		return None, nil
+	}
+	return evidenceIn(&row.Target.Tail.Tail, row.Truncated.First.N > 0)
 }
 
-// evidenceIn is evidenceOf for a tail of marked attempts.
-func evidenceIn(t *quantile.Tail) (Evidence, *int64) {
+// belowTheClock reports whether the limit lies below two steps of the clock that the
+// durations were read from: they say no more than that it is short.
+func belowTheClock(t *buckets.Tail) bool {
+	return t.Upper != nil && t.ClockStep > 1 && *t.Upper < 2*t.ClockStep
+}
+
+// evidenceIn is evidenceOf for a tail of marked attempts, of which some were cut or none.
+func evidenceIn(t *quantile.Tail, cut bool) (Evidence, *int64) {
 	switch {
 	case t.N == 0:
 		return None, nil
-	case t.Status != quantile.Exact:
-		return NotIdentified, nil
 	case t.Upper != nil:
 		return Certified, t.Upper
+	case t.Status == quantile.Exact && !cut && t.UpperRank > t.Size():
+		return TooFew, nil
+	case t.Status == quantile.Exact:
+		return Identified, &t.Value
 	}
-	return Identified, &t.Value
+	return NotIdentified, nil
+}
+
+// allowed is the promise that so few attempts allow: none of n took longer than the
+// slowest, so at most 1 - (1-confidence)^(1/n) of all do.
+func (a *adviser) allowed(row *buckets.Result) *Allowed {
+	slowest := row.Completed.First.Max
+	_, upper := quantile.ClopperPearson(0, row.Target.Tail.Size(), a.Confidence)
+	return &Allowed{Slowest: slowest, Timeout: a.from(slowest), FalseTimeout: upper}
 }
 
 // strata says what each stratum of a row tells.
@@ -49,7 +72,7 @@ func (a *adviser) strata(row *buckets.Result) []Stratum {
 	for i := range row.Target.Strata {
 		t := &row.Target.Strata[i]
 		s := Stratum{Name: t.Name, N: t.N, Cut: t.Cut}
-		if s.Evidence, s.Bound = evidenceIn(&t.Tail); row.Target.Tail.Effect.Counts() {
+		if s.Evidence, s.Bound = evidenceIn(&t.Tail, t.Cut > 0); row.Target.Tail.Effect.Counts() {
 			s.Evidence = weaker(s.Evidence, Identified) // how a stratum's attempts depend on each other is not known
 		}
 		if s.Bound != nil {
@@ -83,10 +106,26 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N)
 	case Identified:
 		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(row))
+	case TooFew:
+		return a.tooFewText(row)
 	case NotIdentified:
+		if len(row.Walls) == 0 {
+			return fmt.Sprintf("%s is not known: %s", label, t.Reason)
+		}
 		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
 	}
 	return a.noEvidence(row)
+}
+
+// tooFewText says what too few attempts allow.
+func (a *adviser) tooFewText(row *buckets.Result) string {
+	t, may := &row.Target.Tail, a.allowed(row)
+	of := note.Count(t.N, "first attempt")
+	if t.Size() < t.N {
+		of += fmt.Sprintf(" worth %d independent ones", t.Size())
+	}
+	return fmt.Sprintf("%s: too few for %s, which takes %d; of the slowest, %s, comes a timeout of %s, which cuts at most %s in vain (%s)",
+		of, t.P.Label(), t.Size()+a.missing(t), durations.Text(may.Slowest), durations.Text(may.Timeout), ratio.Percent(may.FalseTimeout), a.Confidence.Percent())
 }
 
 // missing is how many more first attempts would certify an exact quantile, 0 where
@@ -101,10 +140,8 @@ func (a *adviser) uncertified(row *buckets.Result) string {
 	t := &row.Target.Tail
 	more := a.missing(t)
 	switch {
-	case more == 0 && warned(row, "timeouts_in_messages"):
-		return t.Reason
 	case more == 0:
-		return "no upper limit lies below the first cut"
+		return t.Reason
 	case t.Size() < t.N:
 		return fmt.Sprintf("an upper limit takes an n_eff of %d, and theirs is %d", t.Size()+more, t.Size())
 	}
@@ -121,6 +158,8 @@ func (a *adviser) noEvidence(row *buckets.Result) string {
 		return "the traces were chosen by how they went, so their tail is not the tail"
 	case !marked(row):
 		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY, or of traces with --truncated-if KEY=VALUE"
+	case belowTheClock(t):
+		return fmt.Sprintf("%s lies within two steps of the clock, which are of %s: a log with finer durations tells", t.P.Label(), durations.Text(t.ClockStep))
 	default:
 		return t.Reason
 	}
@@ -155,12 +194,43 @@ func (a *adviser) serverSide(row *buckets.Result) *ServerSide {
 }
 
 // raiseOf is the timeout of a canary for a row, 0 where nothing says how long to
-// wait, and what it rests on.
+// wait, and what it rests on. It is never below what attempts took that completed, what
+// bounds a stratum, or what servers took, each with headroom.
 func (a *adviser) raiseOf(row *buckets.Result) (int64, string) {
 	evidence, _ := a.evidenceOf(row)
 	if evidence != NotIdentified {
 		return 0, ""
 	}
+	raise, from := a.raiseBeyond(row)
+	for _, least := range a.leastRaises(row) {
+		if ns := a.from(least.ns); ns > raise {
+			raise, from = ns, least.from
+		}
+	}
+	if side := a.serverSide(row); side != nil && side.Suggested != nil && *side.Suggested > raise {
+		return *side.Suggested, "what the servers took"
+	}
+	return raise, from
+}
+
+// leastRaise is a time that a canary must leave room for.
+type leastRaise struct {
+	ns   int64
+	from string
+}
+
+func (a *adviser) leastRaises(row *buckets.Result) []leastRaise {
+	list := []leastRaise{{row.Completed.All.Max, "the slowest attempt that completed"}}
+	for _, s := range a.strata(row) {
+		if s.Bound != nil {
+			list = append(list, leastRaise{*s.Bound, "what bounds the stratum " + s.Name})
+		}
+	}
+	return slices.DeleteFunc(list, func(l leastRaise) bool { return l.ns == 0 })
+}
+
+// raiseBeyond is a timeout beyond the one that cuts a row today.
+func (a *adviser) raiseBeyond(row *buckets.Result) (int64, string) {
 	wall, cut := row.MainWall()
 	if side := a.serverSide(row); side != nil && side.Suggested != nil && (!cut || *side.Suggested > wall.To) {
 		return *side.Suggested, "what the servers took"

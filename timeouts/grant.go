@@ -160,12 +160,15 @@ func (a *adviser) wholeBound(n *callgraph.Node) amount {
 		return amount{evidence: None}
 	case row == nil:
 		return boundOf(n.Whole, 0, a.Target, a.Confidence)
-	case row.Target == nil || row.Biased || row.Target.Tail.Status != quantile.Exact:
+	case row.Target == nil || row.Biased:
 		return amount{evidence: None}
 	case row.Target.Tail.Upper != nil && marked(row):
 		return amount{ns: *row.Target.Tail.Upper, evidence: Certified}
+	case row.Target.Tail.Status != quantile.Exact:
+		return amount{evidence: None}
 	}
-	return amount{ns: row.Target.Tail.Value, evidence: Identified}
+	evidence, _ := evidenceIn(&row.Target.Tail.Tail, row.Truncated.First.N > 0)
+	return amount{ns: row.Target.Tail.Value, evidence: evidence}
 }
 
 // inRow is an amount for each of the calls that a caller makes one after the other.
@@ -202,6 +205,9 @@ func (a *adviser) leaf(k spans.Hop) amount {
 	}
 	if raise, _ := a.raiseOf(row); raise > 0 {
 		return amount{ns: raise, evidence: evidence}
+	}
+	if evidence == TooFew {
+		return amount{ns: a.allowed(row).Timeout, evidence: evidence}
 	}
 	return amount{evidence: evidence, missing: true}
 }
@@ -247,12 +253,13 @@ func boundOf(times *quantile.Sample, endless uint64, p, confidence quantile.P) a
 	var never quantile.Sample
 	never.AddN(math.MaxInt64, endless)
 	o := quantile.Observed{Completed: quantile.Union{times}, CutAt: quantile.Union{&never}}
-	if evidence, bound := evidenceIn(&o.Tails([]quantile.P{p}, confidence).Tails[0]); bound != nil {
+	evidence, bound := evidenceIn(&o.Tails([]quantile.P{p}, confidence).Tails[0], endless > 0)
+	if bound != nil {
 		return amount{ns: *bound, evidence: evidence}
 	}
 	longest := quantile.Summarize(o.Completed, nil)
 	if longest.N+endless == 0 {
 		return amount{evidence: None}
 	}
-	return amount{ns: longest.Max, evidence: NotIdentified}
+	return amount{ns: longest.Max, evidence: evidence}
 }

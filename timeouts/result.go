@@ -13,17 +13,19 @@ import (
 type Evidence string
 
 // Certified: an upper limit of the target quantile exists. Identified: the quantile
-// is known, but too few attempts bound it. NotIdentified: today's timeout hides it.
-// None: the input says nothing of it.
+// is known, but not what bounds it. TooFew: nothing hides it, but too few attempts were
+// seen to say more than what the slowest of them took. NotIdentified: cuts hide it. None:
+// the input says nothing of it.
 const (
 	Certified     Evidence = "certified"
 	Identified    Evidence = "identified"
+	TooFew        Evidence = "too_few"
 	NotIdentified Evidence = "not_identified"
 	None          Evidence = "none"
 )
 
 // rank orders evidence: what rests on several stands on the weakest.
-var rank = map[Evidence]int{Certified: 3, Identified: 2, NotIdentified: 1, None: 0}
+var rank = map[Evidence]int{Certified: 4, Identified: 3, TooFew: 2, NotIdentified: 1, None: 0}
 
 // Result is the advice. Durations are ns.
 type Result struct {
@@ -52,6 +54,8 @@ type Hop struct {
 	Bound    *int64   `json:"bound_ns"`               // of the target quantile: its upper limit, or its value
 	Missing  uint64   `json:"first_attempts_missing"` // independent ones that a certificate needs besides
 	Timeout  *int64   `json:"timeout_ns"`
+	// Allows is the promise that so few attempts allow; nil where they are enough.
+	Allows *Allowed `json:"too_few_allow"`
 	// Under is how many first attempts would be cut by Timeout, at most.
 	Under      *Under      `json:"cut_under_advice"`
 	Inner      *Inner      `json:"inner"` // of a call that makes calls itself
@@ -97,6 +101,14 @@ func (h *Hop) cutShare() *float64 {
 type Current struct {
 	Timeout int64
 	Source  buckets.WallSource
+}
+
+// Allowed is the timeout made of the slowest attempt of too few, and the upper limit of
+// the share that it cuts in vain.
+type Allowed struct {
+	Slowest      int64   `json:"slowest_ns"`
+	Timeout      int64   `json:"timeout_ns"`
+	FalseTimeout float64 `json:"false_timeout_upper"`
 }
 
 // Inner is what a call that makes calls is given: Own is its own work with headroom,

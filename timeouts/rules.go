@@ -7,10 +7,11 @@ type Rule struct{ Name, Needs, Says string }
 
 // Rules lists the rules in the order of the section.
 var Rules = [...]Rule{
-	{"certified", "2995 first attempts for p99.9", "the target quantile has an upper limit below the first cut: the timeout is made of it"},
-	{"identified", "1 first attempt that completed", "the target quantile is exact, but too few attempts bound it: the timeout is made of its value"},
-	{"not_identified", "1 cut", "today's timeout hides the target quantile: no timeout, but a canary"},
-	{"none", "nothing", "a biased sample, no mark of cuts, or no attempt that completed: no timeout"},
+	{"certified", "2995 first attempts for p99.9", "the target quantile has an upper limit: the timeout is made of it"},
+	{"identified", "1 cut", "the target quantile is exact, but cuts or slow failures leave it without a limit: the timeout is made of its value"},
+	{"too_few", "1 first attempt that completed", "nothing was cut, but too few attempts bound the target quantile: no timeout, but what so few allow"},
+	{"not_identified", "1 cut", "cuts hide the target quantile: no timeout, but a canary"},
+	{"none", "nothing", "a biased sample, no mark of cuts nor a timeout, a limit within two steps of the clock, or no attempt that completed: no timeout"},
 	{"inner_call", "1 call made inside it", "its own work, cut attempts counting as endless, with headroom, and what it grants the calls below; as certain as the least certain of them"},
 	{"side_by_side", "2 calls of one caller", "calls that overlap for more than half of the callers that may make both, and those that no caller makes both of, take as long as the longest; all others come in a row"},
 	{"seen_beyond", "the target of the caller exact", "the target quantile of what callers took, with headroom, is more than own work, calls and retries that were seen: the rest is added"},

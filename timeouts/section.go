@@ -53,7 +53,7 @@ func (o *Result) summary() string {
 		counts[h.Evidence]++
 	}
 	var parts []string
-	for _, e := range [...]Evidence{Certified, Identified, NotIdentified, None} {
+	for _, e := range [...]Evidence{Certified, Identified, TooFew, NotIdentified, None} {
 		if n := counts[e]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, evidenceText(e)))
 		}
@@ -67,6 +67,8 @@ func (o *Result) summary() string {
 
 func evidenceText(e Evidence) string {
 	switch e {
+	case TooFew:
+		return "too few"
 	case NotIdentified:
 		return "not known"
 	case None:

@@ -26,6 +26,7 @@ type hop struct {
 	cut      int
 	wall     int64 // ms, 0 for none
 	loose    int64 // ms, of cuts whose timeout is not known
+	clock    int64 // ms, step of the clock
 	retries  uint64
 	backoff  int64 // ms
 	unmarked bool
@@ -104,7 +105,7 @@ func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	r.TruncatedShare = buckets.Share{Count: t.Cut, Of: t.N, Value: float64(t.Cut) / float64(t.N)}
 	recorded := quantile.Summarize(append(append(o.Completed, o.CutAt...), o.CutSeen...), []quantile.P{quantile.MustP("0.95")})
 	r.Target = &buckets.Target{Tail: buckets.Tail{Tail: t.Tails[0], Reason: "cut", ServerSide: h.servers}, Median: buckets.Tail{Tail: t.Tails[1]}}
-	r.Target.Tail.Effect = h.effect
+	r.Target.Tail.Effect, r.Target.Tail.ClockStep = h.effect, h.clock*ms
 	if bound := h.estimate * ms; bound > 0 {
 		r.Target.Tail.Estimate = &fit.Estimate{Bound: &bound}
 	}
