@@ -64,9 +64,9 @@ var dataColumns = [...]report.Column[dataRow]{
 	{Key: "estimate_bound_ns", Of: func(r *dataRow) value { return report.Maybe(r.estimate().Bound, report.Nanos) }},
 	{Key: "estimate_failed_gates", Of: (*dataRow).failedGates},
 	{Key: "design_effect", Of: (*dataRow).effect},
+	{Key: "n_eff", Of: func(r *dataRow) value { return report.Count(r.t.Size()) }},
 	{Key: "at_most_ns", Of: func(r *dataRow) value { return report.Maybe(r.t.AtMost, report.Nanos) }},
 	{Key: "clock_step_ns", Of: func(r *dataRow) value { return report.Nanos(r.t.ClockStep) }},
-	{Key: "n_eff", Of: func(r *dataRow) value { return report.Count(r.t.Size()) }},
 }
 
 func (r *dataRow) share(f float64) value {

@@ -52,7 +52,7 @@ var contract = func() object {
 			"failed_share":    "number?",
 			"walls":           list1{object{"timeout_ns": "int?", "source": "string", "n": "int", "from_ns": "int", "to_ns": "int"}},
 			"tail": list1{object{
-				"p": "decimal", "n": "int", "rank": "int", "status": "string", "value_ns": "int?",
+				"p": "decimal", "n": "int", "rank": "int", "status": "string", "value_ns": "int?", "at_most_ns": "int?", "clock_step_ns": "int",
 				"lower_ns": "int?", "upper_ns": "int?", "km_ns": "int?", "confidence": "decimal", "reason": "string?",
 				"estimate": optional{object{
 					"value_ns": "int?", "bound_ns": "int?", "f": "number?", "xi": "number?", "a2": "number?", "condition": "string",
@@ -257,7 +257,7 @@ func TestCSVRow(t *testing.T) {
 		"confidence": "0.95", "completed_quantile_ns": "1757000000", "truncated_quantile_ns": "5763000000", "recorded_quantile_ns": "5737000000",
 		"reason": configured().Hops[0].Tail[2].Reason, "warnings": "",
 		"estimate_ns": "", "estimate_bound_ns": "", "estimate_failed_gates": "",
-		"design_effect": "", "n_eff": "200",
+		"design_effect": "", "n_eff": "200", "at_most_ns": "", "clock_step_ns": "0",
 	}
 	if diff := cmp.Diff(want, rows[3]); diff != "" {
 		t.Errorf("p95 (-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ func TestAttemptsCountAsCutWhereBucketsSaySo(t *testing.T) {
 		{"failed at the wall without a chain", []testLine{{end: 101, outcome: failed, failure: spans.OtherFailure}},
 			"cut 1, failed 0, completed 0.00, rescued 0 of 0, at the wall 0 of 0"},
 		{"reset at the wall", []testLine{{chain: "1", end: 101, outcome: failed}},
-			"cut 0, failed 1, completed 0.00, rescued 0 of 0, at the wall 1 of 1"},
+			"cut 1, failed 0, completed 0.00, rescued 0 of 0, at the wall 1 of 1"},
 		{"failed over a cut", []testLine{{chain: "1", end: 90, outcome: failed}, {chain: "1", hop: "b", start: 10, end: 80, outcome: cut}, {chain: "1", start: 95, end: 99, retry: true}},
 			"cut 1, failed 0, completed 0.00, rescued 1 of 1, at the wall 0 of 0"},
 		{"failed before a cut", []testLine{{chain: "1", start: 1, end: 91, outcome: failed}, {chain: "1", hop: "b", start: 101, end: 181, outcome: cut}},

@@ -24,7 +24,7 @@ func NewWalls(given map[string]int64, naming *Naming, failures bool) *Walls {
 }
 
 // CutFailed makes those failed attempts of a batch truncated that failed at their
-// timeout for no known reason: whoever looks at the batch sees a cut. A server sees the
+// timeout or beyond it: whoever looks at the batch sees a cut. A server sees the
 // timeout of its caller where the record carries one.
 func (w *Walls) CutFailed(b *Batch) {
 	if w.keepFail || len(w.given) == 0 && b.limited == 0 {
@@ -38,7 +38,7 @@ func (w *Walls) CutFailed(b *Batch) {
 		}
 		i += next
 		given := walls[b.Hop[i]]
-		if !FailedAtWall(either(given, b.Timeout[i]), b.Duration[i], Failure(b.Failure[i])) {
+		if !AtWall(either(given, b.Timeout[i]), b.Duration[i]) {
 			continue
 		}
 		b.Outcome[i], b.CutBy[i], b.Failure[i] = uint8(Truncated), uint8(Own), uint8(NotFailed)
@@ -135,15 +135,7 @@ func LatestCut(timeout int64) int64 {
 	return timeout + late
 }
 
-// FailedAtWall reports whether a failure of no known kind lies where a timeout cuts,
-// both in ns; a timeout of 0 is none.
-func FailedAtWall(timeout, duration int64, f Failure) bool {
-	if timeout <= 0 || f != FailureUnknown && f != OtherFailure {
-		return false
-	}
-	return duration >= Reached(timeout) && duration <= LatestCut(timeout)
-}
-
-// AtWall reports whether an attempt of which nothing says how it ended lasted as
-// long as its timeout, both in ns; a timeout of 0 is none.
+// AtWall reports whether an attempt that failed, in whatever way, or of which nothing
+// says how it ended lasted as long as its timeout or longer, both in ns; a timeout of 0 is
+// none.
 func AtWall(timeout, duration int64) bool { return timeout > 0 && duration >= Reached(timeout) }

@@ -120,7 +120,7 @@ func TestTimeoutsOfHopsThatShareAName(t *testing.T) {
 		name string
 		into any
 	}{{"service-operation", &one}, {"service", &other}} {
-		if err := json.Unmarshal([]byte(timeoutsOf(t, doc, "--hop-name", c.name, "-")), c.into); err != nil {
+		if err := json.Unmarshal([]byte(timeoutsOf(t, doc, "--false-timeout", "99%", "--hop-name", c.name, "-")), c.into); err != nil {
 			t.Fatal(err)
 		}
 	}

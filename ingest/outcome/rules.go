@@ -63,7 +63,7 @@ var Rules = [...]Rule{
 	{RuleErrorCode, "error_code 1050, 1211 of k6, exitcode 28 of curl, ETIMEDOUT, …", "truncated, own; on a server span by the caller", true},
 	{RuleStatusWord, "status, outcome, error = timeout, timed_out, cancelled, …", "truncated, own; cancelled by the caller", true},
 	{RuleMessage, "a text with \"timed out\", \"deadline exceeded\", … of an attempt that did not say success", "truncated, own, on a server span by the caller; of an upstream there from below; \"context canceled\" by the caller", false},
-	{RuleWall, "failed at the timeout that --timeout or its record gives (to 2 % or 50 ms above)", "truncated, own", true},
+	{RuleWall, "failed, of whatever kind, at the timeout that --timeout or its record gives, or beyond it", "truncated, own", true},
 	{RuleBelow, "failed, and holds a truncated attempt of its trace", "truncated, from below", true},
 	{RuleRetryMark, "retry, is_retry, retried = true", "a retry", true},
 	{RuleResend, "attempt, resend_count, … above that of the first", "a retry", true},
