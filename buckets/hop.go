@@ -42,7 +42,8 @@ const unmeasured = math.MaxUint8
 // part is the first attempts, the retries or a stratum of a hop.
 type part struct {
 	store   *quantile.Store // of the samples
-	samples [endings]*quantile.Sample
+	samples [usualEndings]*quantile.Sample
+	rare    *[endings - usualEndings]*quantile.Sample
 	waiting []int64        // completed, of the batch being added
 	starts  []int64        // of those, where any is known and blocks is there
 	blocks  *depend.Blocks // nil for all but first attempts
@@ -94,7 +95,7 @@ func (h *hop) countTimeout(ns int64, cuts uint64) {
 }
 
 // The samples of a part. Each comes into being with its first value: most parts of
-// most hops stay empty.
+// most hops stay empty, and what is rare takes no place before.
 const (
 	completions = iota
 	failures
@@ -102,13 +103,43 @@ const (
 	censoredAt // the same: censoring time
 	ownCuts    // whose timeout is not known: by their own
 	otherCuts  // and by anything else
-	suspects   // unmarked, but as long as their timeout
-	suspectAt  // the same: censoring time
-	nearWall   // unmarked, and not so much shorter than it that no overhead explains it
-	doubtful   // completed, but a timeout may have ended them
-	spoken     // failed, with a message of a timeout
+	usualEndings
+
+	suspects  = iota - 1 // unmarked, but as long as their timeout
+	suspectAt            // the same: censoring time
+	nearWall             // unmarked, and not so much shorter than it that no overhead explains it
+	doubtful             // completed, but a timeout may have ended them
+	spoken               // failed, with a message of a timeout
 	endings
 )
+
+// slot returns where a sample of the part is or will be.
+func (p *part) slot(of int) **quantile.Sample {
+	if of < usualEndings {
+		return &p.samples[of]
+	}
+	if p.rare == nil {
+		p.rare = new([endings - usualEndings]*quantile.Sample)
+	}
+	return &p.rare[of-usualEndings]
+}
+
+// held returns a sample of the part, nil where there is none.
+func (p *part) held(of int) *quantile.Sample {
+	if of >= usualEndings && p.rare == nil {
+		return nil
+	}
+	return *p.slot(of)
+}
+
+// leave returns the same and takes it out of the part.
+func (p *part) leave(of int) *quantile.Sample {
+	s := p.held(of)
+	if s != nil {
+		*p.slot(of) = nil
+	}
+	return s
+}
 
 // attempt is one row of a batch.
 type attempt struct {
@@ -130,19 +161,24 @@ type attempt struct {
 // sample returns a sample of the part, which comes into being when it is first
 // asked for.
 func (p *part) sample(of int) *quantile.Sample {
-	if p.samples[of] == nil {
-		p.samples[of] = p.store.New()
+	slot := p.slot(of)
+	if *slot == nil {
+		*slot = p.store.New()
 	}
-	return p.samples[of]
+	return *slot
 }
 
 // take moves the values of a sample, which must not be used any more.
 func (p *part) take(of int, from *quantile.Sample) {
-	if p.samples[of] == nil {
-		p.samples[of] = from
+	if from == nil {
 		return
 	}
-	p.samples[of].Merge(from)
+	slot := p.slot(of)
+	if *slot == nil {
+		*slot = from
+		return
+	}
+	(*slot).Merge(from)
 }
 
 // count puts the attempts that wait where they belong.
@@ -330,8 +366,8 @@ func (h *hop) merge(o *hop) {
 }
 
 func (p *part) merge(o *part) {
-	for of, from := range o.samples {
-		p.take(of, from)
+	for of := range endings {
+		p.take(of, o.held(of))
 	}
 	if o.ends == nil {
 		return
@@ -390,8 +426,7 @@ func (h *hop) settle(marked bool) {
 
 func (p *part) settle(marked bool) {
 	p.settleNear(marked)
-	list, at := p.samples[suspects], p.samples[suspectAt]
-	p.samples[suspects], p.samples[suspectAt] = nil, nil
+	list, at := p.leave(suspects), p.leave(suspectAt)
 	switch {
 	case list == nil:
 	case marked:
@@ -405,13 +440,11 @@ func (p *part) settle(marked bool) {
 
 // settleNear decides those that ended near their timeout.
 func (p *part) settleNear(marked bool) {
-	near, as := p.samples[nearWall], doubtful
-	if p.samples[nearWall] = nil; marked {
+	as := doubtful
+	if marked {
 		as = completions
 	}
-	if near != nil {
-		p.take(as, near)
-	}
+	p.take(as, p.leave(nearWall))
 }
 
 // readClock finds the step of the clock that the durations were read from.
@@ -429,7 +462,7 @@ func (h *hop) step() int64 { return pow10(h.clock) }
 // union joins some of the samples.
 func (p *part) union(of ...int) (u quantile.Union) {
 	for _, i := range of {
-		u = append(u, p.samples[i])
+		u = append(u, p.held(i))
 	}
 	return u
 }

@@ -76,10 +76,10 @@ func (t tailer) reason(q Tail) string {
 // doubtSentence counts the attempts that a timeout may have ended without a mark.
 func (t tailer) doubtSentence() string {
 	var list []string
-	if n := t.hop.first.samples[spoken].N(); n > 0 {
+	if n := t.hop.first.held(spoken).N(); n > 0 {
 		list = append(list, note.Count(n, "failure speaks", "failures speak")+" of a timeout")
 	}
-	if n := t.hop.first.samples[doubtful].N(); n > 0 {
+	if n := t.hop.first.held(doubtful).N(); n > 0 {
 		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have been cut")
 	}
 	if list == nil {

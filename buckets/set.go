@@ -193,7 +193,7 @@ func (s *hopSet) Merge(o *hopSet) {
 func (h *hop) attempts() uint64 {
 	n := h.unfinished + uint64(len(h.held))
 	for _, p := range [...]*part{&h.first, h.again()} {
-		n += p.all().N() + p.samples[suspects].N() + p.samples[nearWall].N()
+		n += p.all().N() + p.held(suspects).N() + p.held(nearWall).N()
 	}
 	return n
 }

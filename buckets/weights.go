@@ -41,8 +41,8 @@ func (p *part) class(weight float64) []class {
 	}
 	c := class{weight: weight}
 	for _, of := range [...]int{completions, doubtful, failures, spoken, censoredAt, ownCuts, otherCuts} {
-		if from := p.samples[of]; from != nil {
-			c.samples[of] = from.Clone()
+		if from := p.held(of); from != nil {
+			*c.slot(of) = from.Clone()
 		}
 	}
 	return []class{c}
