@@ -83,19 +83,16 @@ func tailValue(h *Result, j int) value {
 	if !onlyTooFew(t) {
 		v = v.Noted(t.Reason)
 	}
-	return v.Noted(kaplanMeier(t), beyondWall(t), clockText(t))
+	return v.Noted(kaplanMeier(t), beyondWall(t))
 }
 
 // shownStep is the share of a value, one in so many, from which on the step of the clock
 // is said beside it.
 const shownStep = 100
 
-// clockText says how coarse the clock was where that matters to the value.
-func clockText(t *Tail) string {
-	if t.Status == quantile.NoValue || t.ClockStep < max(2, t.Value/shownStep) {
-		return ""
-	}
-	return "read from a clock of " + durations.Text(t.ClockStep)
+// coarseClock reports whether the step of the clock matters to the value.
+func coarseClock(t *Tail) bool {
+	return t.Status != quantile.NoValue && t.ClockStep > 1 && t.ClockStep >= t.Value/shownStep
 }
 
 // known is null where nothing can be said of a quantile.
@@ -128,6 +125,9 @@ func notesOf(h *Result) []string {
 	var texts []string
 	if h.Unfinished > 0 {
 		texts = append(texts, note.Count(h.Unfinished, "attempt")+" without an end: of unknown duration, in no table")
+	}
+	if hasTail(coarseClock)(h) {
+		texts = append(texts, "read from a clock of "+durations.Text(h.Tail[0].ClockStep))
 	}
 	for _, w := range h.Warnings {
 		if w.Code != isMaximum || !hasTail(tagged)(h) {
