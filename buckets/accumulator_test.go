@@ -24,8 +24,9 @@ type weighed struct {
 
 var weighedHops = []spans.Hop{{Name: "a", Service: "a", Kind: spans.Client}, {Name: "b", Service: "b"}, {Name: "c", Service: "c"}}
 
+// span is read from a clock of 1 ms, which shows no pile-up of short durations.
 func span(hop int32, milliseconds int64, o spans.Outcome) spans.Span {
-	one := spans.Span{Hop: hop, Duration: milliseconds * ms, Outcome: o, Flags: spans.HasDuration | spans.OutcomeMarked}
+	one := spans.Span{Hop: hop, Duration: milliseconds * ms, Outcome: o, Resolution: 6, Flags: spans.HasDuration | spans.OutcomeMarked}
 	switch o {
 	case spans.Truncated:
 		one.CutBy = spans.Own

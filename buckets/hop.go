@@ -43,7 +43,7 @@ const unmeasured = math.MaxUint8
 type part struct {
 	store   *quantile.Store // of the samples
 	samples [usualEndings]*quantile.Sample
-	rare    *[endings - usualEndings]*quantile.Sample
+	rare    *rareEndings
 	waiting []int64        // completed, of the batch being added
 	starts  []int64        // of those, where any is known and blocks is there
 	blocks  *depend.Blocks // nil for all but first attempts
@@ -105,13 +105,21 @@ const (
 	otherCuts  // and by anything else
 	usualEndings
 
-	suspects  = iota - 1 // unmarked, but as long as their timeout
-	suspectAt            // the same: censoring time
-	nearWall             // unmarked, and not so much shorter than it that no overhead explains it
-	doubtful             // completed, but a timeout may have ended them
-	spoken               // failed, with a message of a timeout
+	suspects    = iota - 1 // unmarked, but as long as their timeout
+	suspectAt              // the same: censoring time
+	nearWall               // unmarked, and not so much shorter than it that no overhead explains it
+	doubtful               // completed, but a timeout may have ended them
+	spoken                 // failed, with a message of a timeout
+	piledDone              // completed where attempts pile up as those of a timeout do
+	piledFailed            // and failed there
 	endings
 )
+
+// rareEndings are the samples that few parts have.
+type rareEndings struct {
+	samples [endings - usualEndings]*quantile.Sample
+	pile    *quantile.PileUp // of attempts that look cut; nil for none
+}
 
 // slot returns where a sample of the part is or will be.
 func (p *part) slot(of int) **quantile.Sample {
@@ -119,9 +127,9 @@ func (p *part) slot(of int) **quantile.Sample {
 		return &p.samples[of]
 	}
 	if p.rare == nil {
-		p.rare = new([endings - usualEndings]*quantile.Sample)
+		p.rare = new(rareEndings)
 	}
-	return &p.rare[of-usualEndings]
+	return &p.rare.samples[of-usualEndings]
 }
 
 // held returns a sample of the part, nil where there is none.
@@ -467,21 +475,21 @@ func (p *part) union(of ...int) (u quantile.Union) {
 	return u
 }
 
-func (p *part) done() quantile.Union { return p.union(completions, doubtful) }
+func (p *part) done() quantile.Union { return p.union(completions, doubtful, piledDone) }
 
-func (p *part) ended() quantile.Union { return p.union(failures, spoken) }
+func (p *part) ended() quantile.Union { return p.union(failures, spoken, piledFailed) }
 
 func (p *part) truncated() quantile.Union { return p.union(knownCuts, ownCuts, otherCuts) }
 
 func (p *part) all() quantile.Union {
-	return p.union(knownCuts, ownCuts, otherCuts, completions, doubtful, failures, spoken)
+	return p.union(knownCuts, ownCuts, otherCuts, completions, doubtful, piledDone, failures, spoken, piledFailed)
 }
 
 // observed is what is proved of the attempts, read from a clock of that step in ns.
 func (p *part) observed(step int64) quantile.Observed {
 	return quantile.Observed{
 		Completed: p.union(completions), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts),
-		Doubtful: p.union(doubtful), DoubtfulFailures: p.union(spoken), Failed: p.union(failures), Step: step,
+		Doubtful: p.union(doubtful, piledDone), DoubtfulFailures: p.union(spoken, piledFailed), Failed: p.union(failures), Step: step,
 	}
 }
 

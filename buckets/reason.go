@@ -79,6 +79,9 @@ func (t tailer) doubtSentence() string {
 	if n := t.hop.first.held(spoken).N(); n > 0 {
 		list = append(list, note.Count(n, "failure speaks", "failures speak")+" of a timeout")
 	}
+	if p := t.hop.first.pile(); p != nil {
+		list = append(list, fmt.Sprintf("%d within 1 %% of %s look cut", p.N, durations.Text(p.From)))
+	}
 	if n := t.hop.first.held(doubtful).N(); n > 0 {
 		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have been cut")
 	}

@@ -61,24 +61,43 @@ func (s *hopSet) Results(q Query) []Result {
 		q.claims = max(1, len(hops)*q.asked())
 		q.Confidence = q.Confidence.Shared(q.claims)
 	}
+	findPileUps(hops, q)
 	return resultsOf(hops, q)
+}
+
+// findPileUps looks for timeouts without a mark, in several hops at once; what is found
+// is written to samples that share a store, so one after the other.
+func findPileUps(hops []*hop, q Query) {
+	piles, target := make([]*quantile.PileUp, len(hops)), q.pileTarget()
+	eachHop(hops, q, func(i int) {
+		hops[i].readClock()
+		piles[i] = hops[i].findPileUp(target)
+	})
+	for i, h := range hops {
+		h.setPile(piles[i])
+	}
 }
 
 // resultsOf computes each hop's result. Hops share nothing, so several can be
 // worked on at once.
 func resultsOf(hops []*hop, q Query) []Result {
 	results := make([]Result, len(hops))
+	eachHop(hops, q, func(i int) { results[i] = hops[i].result(q) })
+	return results
+}
+
+// eachHop calls do with the place of each hop, in several goroutines.
+func eachHop(hops []*hop, q Query, do func(i int)) {
 	var begun atomic.Int64
 	var workers sync.WaitGroup
 	for range min(max(q.Jobs, 1), len(hops)) {
 		workers.Go(func() {
 			for i := begun.Add(1) - 1; i < int64(len(hops)); i = begun.Add(1) - 1 {
-				results[i] = hops[i].result(q)
+				do(int(i))
 			}
 		})
 	}
 	workers.Wait()
-	return results
 }
 
 // fold keeps the hops with the most recorded time, by name, and merges the
@@ -111,7 +130,6 @@ func (h *hop) result(q Query) Result {
 	r := Result{
 		Hop: h.Hop, Unfinished: h.unfinished, Confidence: q.Confidence, Claims: q.claims,
 	}
-	h.readClock()
 	asked := q.Quantiles
 	q.Quantiles = q.withTarget()
 	h.fillBuckets(&r, q.Quantiles)

@@ -269,24 +269,38 @@ func (t tailer) wallsOmitted() string {
 	return fmt.Sprintf("%d different timeouts cut this hop: the %d that cut most attempts are listed", maxWalls+t.unlisted, maxWalls)
 }
 
-// An unmarked wall: this share of the completed values, and at least this many,
-// within 1 % of the largest.
-const (
-	spikePerMille = 5
-	spikeLeast    = 5
-)
-
+// unmarkedWall says that attempts pile up as those of a timeout do.
 func (t tailer) unmarkedWall() string {
-	n, top := t.r.Completed.All.N, t.r.Completed.All.Max
-	near := top - top/100
-	if t.hop.merged > 0 || top/100 < pow10(t.hop.resolution) {
+	pile := t.hop.first.pile()
+	if pile == nil {
 		return ""
 	}
-	spike := n - t.hop.completed().UpTo(near-1)
-	if spike < spikeLeast || spike*1000 < n*spikePerMille {
-		return ""
+	done, failed := t.hop.first.held(piledDone), t.hop.first.held(piledFailed)
+	var list []string
+	if n := failed.N(); n > 0 {
+		list = append(list, note.Count(n, "failure", "failures"))
 	}
-	return fmt.Sprintf("%d of %d completed attempts lie within 1 %% of the largest, %s: a timeout without a mark looks like that", spike, n, durations.Text(top))
+	if n := done.N(); n > 0 {
+		list = append(list, note.Count(n, "attempt that counts as completed", "attempts that count as completed"))
+	}
+	all := quantile.Union{done, failed}
+	ends := all.At(1, all.N())
+	timeout := durations.Text(roundBelow(ends[0]))
+	return fmt.Sprintf("%s lie%s at %s: that looks like a timeout of %s without a mark; for values and limits they may have taken any time longer. --timeout %s=%s counts them as cut",
+		strings.Join(list, " and "), note.Form(all.N(), "s", ""), rangeText(ends[0], " to ", ends[1]), timeout, t.hopText(), strings.ReplaceAll(timeout, " ", ""))
+}
+
+// roundBelow returns the largest number of at most two digits and zeros that is not above
+// a duration, if it is no more than a hundredth below it, else the duration.
+func roundBelow(ns int64) int64 {
+	unit := int64(1)
+	for ns/unit >= 100 {
+		unit *= 10
+	}
+	if round := ns - ns%unit; ns-round <= ns/100 {
+		return round
+	}
+	return ns
 }
 
 func pow10(digits uint8) int64 {

@@ -161,7 +161,7 @@ func (a *adviser) compare(h *Hop, row *buckets.Result) {
 	}
 	switch {
 	case *h.Timeout < h.Current.Timeout:
-		h.Change, h.SafeToLower = Lower, h.Evidence == Certified && !warned(row, "suspected_unmarked_wall")
+		h.Change, h.SafeToLower = Lower, h.Evidence == Certified
 	case *h.Timeout > h.Current.Timeout:
 		h.Change = Raise
 	default:

@@ -19,6 +19,16 @@ func warned(row *buckets.Result, code string) bool {
 	return slices.ContainsFunc(row.Warnings, func(w note.Warning) bool { return w.Code == code })
 }
 
+// textOf returns what a warning of a row says.
+func textOf(row *buckets.Result, code string) string {
+	for _, w := range row.Warnings {
+		if w.Code == code {
+			return w.Text
+		}
+	}
+	return ""
+}
+
 // marked reports whether it is known which attempts of a row may have been cut: the input
 // says how they ended, or their timeout is given.
 func marked(row *buckets.Result) bool {
@@ -34,8 +44,15 @@ func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
 	if t := &row.Target.Tail; belowTheClock(t) {
 		return None, nil
 	}
+	if warned(row, unmarkedWall) {
+		return NotIdentified, nil
+	}
 	return evidenceIn(&row.Target.Tail.Tail, row.Truncated.First.N > 0)
 }
+
+// unmarkedWall is the warning of attempts that pile up as those of a timeout do: it takes
+// certificates away.
+const unmarkedWall = "suspected_unmarked_wall"
 
 // belowTheClock reports whether the limit lies below two steps of the clock that the
 // durations were read from: they say no more than that it is short.
@@ -109,6 +126,9 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	case TooFew:
 		return a.tooFewText(row)
 	case NotIdentified:
+		if warned(row, unmarkedWall) {
+			return fmt.Sprintf("%s is not known: %s", label, textOf(row, unmarkedWall))
+		}
 		if len(row.Walls) == 0 {
 			return fmt.Sprintf("%s is not known: %s", label, t.Reason)
 		}

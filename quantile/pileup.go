@@ -1,0 +1,113 @@
+package quantile
+
+import "math"
+
+// PileUp is durations that lie as close together as those of a timeout do, and so many
+// of them that nothing else makes them: [From, To] is a hundredth wide.
+type PileUp struct {
+	From, To int64 // ns
+	N        uint64
+}
+
+const (
+	topLevel    = 1e-3 // chance of a pile-up at the top where there is none
+	insideLevel = 1e-6 // and of one anywhere else, where many places are looked at
+	fewestAtTop = 3
+	fewestPiled = 5
+	overDensity = 4 // so many times what the values before it let expect
+)
+
+// FindPileUp looks for a timeout that nobody marked. A window begins at a value and is a
+// hundredth wide; the values of a reference before it say how many to expect in it, in
+// whole steps of the clock. Looked at are the window of the largest values, and all that
+// begin beyond p90, of which that with most values is taken; there it must hold a fifth
+// of what lies beyond p, the quantile that matters. Nothing is found where a body of
+// values is as narrow as a pile-up, or the clock too coarse to tell.
+func FindPileUp(durations Union, step int64, p P) (PileUp, bool) {
+	s := pileSearch{values: durations, n: durations.N(), step: max(step, 1)}
+	if s.n < fewestAtTop {
+		return PileUp{}, false
+	}
+	ends := durations.At((s.n+1)/2, s.n)
+	s.median = ends[0]
+	if narrow := durations.UpTo(hundredthUp(s.median)) - durations.UpTo(share(s.median, 101)-1); narrow*5 >= s.n {
+		return PileUp{}, false
+	}
+	if found, ok := s.atTop(ends[1]); ok {
+		return found, true
+	}
+	return s.inside(p)
+}
+
+// hundredthUp returns a duration and a hundredth of it.
+func hundredthUp(ns int64) int64 { return ns + min(ns/100, math.MaxInt64-ns) }
+
+// share returns 100/of of a duration, rounded up.
+func share(ns, of int64) int64 { return ns/of*100 + (ns%of*100+of-1)/of }
+
+type pileSearch struct {
+	values Union
+	n      uint64
+	median int64
+	step   int64
+}
+
+// fits reports whether a window that begins at v can be told from others.
+func (s *pileSearch) fits(v int64) bool { return v > hundredthUp(s.median) && v/100 >= s.step }
+
+// atTop looks at the largest values.
+func (s *pileSearch) atTop(largest int64) (PileUp, bool) {
+	below := s.values.UpTo(share(largest, 101) - 1)
+	v := s.values.At(below + 1)[0]
+	w := s.window(v, s.n-below, below-s.values.UpTo(share(v, 105)-1), share(v, 105))
+	if !s.fits(v) || w.count < fewestAtTop {
+		return PileUp{}, false
+	}
+	far := s.window(v, w.count, below-s.values.UpTo(share(v, 200)-1), share(v, 200))
+	return w.pileUp(), w.chance() <= topLevel || w.dense() && far.chance() <= topLevel
+}
+
+// inside looks at all values beyond p90.
+func (s *pileSearch) inside(p P) (most PileUp, found bool) {
+	num, den := p.Fraction()
+	fewest := max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)
+	start := s.values.At(s.n*9/10 + 1)[0]
+	at, ahead, behind := s.values.Cursor(), s.values.Cursor(), s.values.Cursor()
+	below := at.UpTo(start - 1)
+	var reached, left uint64
+	for v, count, ok := at.Next(); ok; v, count, ok = at.Next() {
+		reached += ahead.UpTo(hundredthUp(v))
+		left += behind.UpTo(share(v, 105) - 1)
+		w := s.window(v, reached-below, below-left, share(v, 105))
+		below += count
+		if float64(w.count) >= fewest && w.count > most.N && s.fits(v) && w.dense() && w.chance() <= insideLevel {
+			most, found = w.pileUp(), true
+		}
+	}
+	return most, found
+}
+
+// pileWindow is a window with the values in it and in its reference, and the share of
+// both together that its width lets expect.
+type pileWindow struct {
+	from             int64
+	count, reference uint64
+	expected         float64
+}
+
+func (s *pileSearch) window(v int64, count, reference uint64, from int64) pileWindow {
+	width, before := v/100/s.step+1, max(1, (v-from)/s.step)
+	return pileWindow{v, count, reference, float64(width) / float64(width+before)}
+}
+
+// chance is how likely so many values are in the window.
+func (w pileWindow) chance() float64 {
+	return chance{w.expected, 1 - w.expected}.atLeast(w.count, w.count+w.reference)
+}
+
+// dense reports whether the window holds several times what the reference lets expect.
+func (w pileWindow) dense() bool {
+	return float64(w.count) >= overDensity*float64(w.reference)*w.expected/(1-w.expected)
+}
+
+func (w pileWindow) pileUp() PileUp { return PileUp{w.from, hundredthUp(w.from), w.count} }
