@@ -17,10 +17,11 @@ func (p *part) pile() *quantile.PileUp {
 	return p.rare.pile
 }
 
-// findPileUp looks for one among the first attempts. Those who produce and consume
-// messages wait for no timeout.
+// findPileUp looks for one among the first attempts of calls. Producers and consumers of
+// messages wait for no timeout, and what a server takes piles up where a call that it makes
+// times out.
 func (h *hop) findPileUp(target quantile.P) *quantile.PileUp {
-	if h.merged > 0 || h.Kind == spans.Producer || h.Kind == spans.Consumer {
+	if h.merged > 0 || h.Kind != spans.NoKind && h.Kind != spans.Client {
 		return nil
 	}
 	if pile, found := quantile.FindPileUp(h.first.union(completions, failures), h.step(), target); found {

@@ -68,7 +68,7 @@ func (w *Walls) CutFailedSpans(t *Trace) {
 	}
 	walls := w.ofHops(t.Hops)
 	for i := range t.Spans {
-		if s := &t.Spans[i]; s.Outcome == Failed && FailedAtWall(walls[s.Hop], s.Duration, s.Failure) {
+		if s := &t.Spans[i]; s.Outcome == Failed && AtWall(walls[s.Hop], s.Duration) {
 			s.Outcome, s.CutBy, s.Failure = Truncated, Own, NotFailed
 		}
 	}
