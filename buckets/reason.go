@@ -23,7 +23,8 @@ type tailer struct {
 	tails    quantile.WeightedTails
 	effects  []depend.Dependent // by quantile, where there are tails
 	groups   []quantile.Stratum
-	unlisted int // known timeouts that r.Walls leaves out
+	unlisted int             // known timeouts that r.Walls leaves out
+	wrong    []quantile.Wall // cuts that lie together and are no timeout
 }
 
 // tail completes a quantile with its Kaplan-Meier value, where that says

@@ -179,7 +179,7 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Depe
 func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []depend.Dependent) {
 	tail := tailer{hop: h, query: q, r: r, effects: effects}
 	if h.merged == 0 {
-		r.Walls, tail.unlisted = h.walls()
+		r.Walls, tail.unlisted, tail.wrong = h.walls()
 	}
 	if why := h.tailless(q); why != "" {
 		r.Tail = noTail(t.Tails.Tails, why)

@@ -14,14 +14,15 @@ const maxWalls = 16
 // walls lists the timeouts that cut this hop: the known ones, then those
 // inferred from own cuts without a known timeout. Of many known ones those that
 // cut most attempts are listed.
-func (h *hop) walls() (list []Wall, unlisted int) {
+func (h *hop) walls() (list []Wall, unlisted int, wrong []quantile.Wall) {
 	list = h.knownWalls()
 	if unlisted = len(list) - maxWalls; unlisted > 0 {
 		slices.SortStableFunc(list, func(a, b Wall) int { return cmp.Compare(b.Count, a.Count) })
 		list = list[:maxWalls:maxWalls]
 		slices.SortFunc(list, func(a, b Wall) int { return cmp.Compare(a.From, b.From) })
 	}
-	return append(list, h.inferredWalls()...), max(0, unlisted)
+	inferred, wrong := h.inferredWalls()
+	return append(list, inferred...), max(0, unlisted), wrong
 }
 
 // knownWalls ascend. A configured timeout is one even if it cut nothing.
@@ -36,25 +37,16 @@ func (h *hop) knownWalls() []Wall {
 	return list
 }
 
-// outlasted counts the attempts that completed after all cuts of an inferred timeout. One
-// that more attempts outlast than it cuts is none.
-func (h *hop) outlasted(w quantile.Wall) uint64 {
-	done := h.completed()
-	return done.N() - done.UpTo(w.SlowestCut)
-}
-
-func (h *hop) inferredWalls() []Wall {
-	var list []Wall
-	for _, w := range quantile.InferWalls(h.completed(), h.ownUnplaced()) {
-		if h.outlasted(w) > w.Count {
+// inferredWalls leaves out those that more attempts outlast and complete than they cut:
+// they are none, so the marks may be wrong.
+func (h *hop) inferredWalls() (list []Wall, wrong []quantile.Wall) {
+	own := append(h.first.union(ownCuts), h.again().union(ownCuts)...)
+	for _, w := range quantile.InferWalls(h.completed(), own) {
+		if w.Outlasted > w.Count {
+			wrong = append(wrong, w)
 			continue
 		}
 		list = append(list, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})
 	}
-	return list
-}
-
-// ownUnplaced are the attempts cut by a timeout of their own that is not known.
-func (h *hop) ownUnplaced() quantile.Union {
-	return append(h.first.union(ownCuts), h.again().union(ownCuts)...)
+	return list, wrong
 }

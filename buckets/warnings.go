@@ -83,14 +83,9 @@ func (t tailer) cutEarly() string {
 
 // wrongMarks names cuts that lie together where more attempts completed above them.
 func (t tailer) wrongMarks() string {
-	if t.hop.merged > 0 {
-		return ""
-	}
 	var list []string
-	for _, w := range quantile.InferWalls(t.hop.completed(), t.hop.ownUnplaced()) {
-		if n := t.hop.outlasted(w); n > w.Count {
-			list = append(list, fmt.Sprintf("%s marked as cut at %s, and %d completed above", note.Count(w.Count, "attempt is", "attempts are"), durations.Text(w.To), n))
-		}
+	for _, w := range t.wrong {
+		list = append(list, fmt.Sprintf("%s marked as cut at %s, and %d completed above", note.Count(w.Count, "attempt is", "attempts are"), durations.Text(w.To), w.Outlasted))
 	}
 	if list == nil {
 		return ""

@@ -17,12 +17,15 @@ func firstWhere(lo, hi uint64, holds func(k uint64) bool) uint64 {
 // distribution. It is n+1 where no rank is enough, which is so while
 // p^n > 1-confidence. Source: order-statistic limits, Conover, Practical
 // Nonparametric Statistics, 3.2.
-func UpperRank(n uint64, p, confidence P) uint64 {
+func UpperRank(n uint64, p, confidence P) uint64 { return upperRankIn(1, n, n, p, confidence) }
+
+// upperRankIn is UpperRank where that is known to lie between lo and hi, or beyond n.
+func upperRankIn(lo, hi, n uint64, p, confidence P) uint64 {
 	if confidence.certain() && !p.impossible() {
 		return n + 1
 	}
 	a, c := confidence.Beyond()*tie, p.chance()
-	return firstWhere(1, n, func(k uint64) bool { return c.atLeast(k, n) <= a })
+	return firstWhere(lo, min(hi, n), func(k uint64) bool { return c.atLeast(k, n) <= a })
 }
 
 // LowerRank returns the rank of the one-sided lower limit of the p-quantile

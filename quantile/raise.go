@@ -69,7 +69,11 @@ func (o Observed) searchFor(q *Tail, confidence P) *limitSearch {
 func (s *limitSearch) rank(failures uint64) uint64 {
 	n := s.N + failures
 	size := s.Effect.Size(n)
-	k := UpperRank(size, s.P, s.confidence)
+	lo, hi := uint64(1), size
+	if size == n {
+		lo, hi = s.UpperRank, s.UpperRank+failures // one more attempt moves the rank by one at most
+	}
+	k := upperRankIn(lo, hi, size, s.P, s.confidence)
 	if k > size {
 		return s.completed + 1
 	}

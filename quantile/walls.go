@@ -14,6 +14,7 @@ type Wall struct {
 	To         int64 // smallest cut
 	Count      uint64
 	SlowestCut int64
+	Outlasted  uint64 // completed values above SlowestCut
 }
 
 // InferWalls finds the timeouts behind cuts by an attempt's own timeout: at
@@ -33,9 +34,12 @@ func InferWalls(completed, ownCuts Union) []Wall {
 	}
 	walls := slices.DeleteFunc(groups, func(w Wall) bool { return !w.isWall() })
 	done := completed.Cursor()
+	above := completed.N()
 	for i := range walls {
-		done.UpTo(walls[i].To)
+		above -= done.UpTo(walls[i].To)
 		walls[i].From = done.Largest()
+		above -= done.UpTo(walls[i].SlowestCut)
+		walls[i].Outlasted = above
 	}
 	return walls
 }
