@@ -70,6 +70,7 @@ type Nesting struct {
 	Late     jsontype.List[string]     `json:"late"`           // hops that run beside the others, or that nobody waits for
 	Readings int                       `json:"readings"`       // ways to read what is not known
 	Agree    bool                      `json:"readings_agree"` // all readings have this owner
+	Callers  jsontype.Text             `json:"callers"`        // the column of the log that says what calls what
 }
 
 // PairOfHops is what two hops are to each other, and how many attempts of the second
@@ -78,6 +79,7 @@ type PairOfHops struct {
 	Caller     string          `json:"caller"`
 	Callee     string          `json:"callee"`
 	Verdict    nesting.Verdict `json:"verdict"`
+	Stated     bool            `json:"stated"` // the column says so
 	In         uint64          `json:"in"`
 	Out        uint64          `json:"out"`
 	Early      uint64          `json:"early"`
@@ -87,7 +89,7 @@ type PairOfHops struct {
 }
 
 func pairOfHops(p *nesting.Pair) PairOfHops {
-	return PairOfHops{p.Caller.String(), p.Callee.String(), p.Verdict, p.In, p.Out, p.Early, p.Around, p.Outlasting, float64(p.ByChance) / 4}
+	return PairOfHops{p.Caller.String(), p.Callee.String(), p.Verdict, p.Stated, p.In, p.Out, p.Early, p.Around, p.Outlasting, float64(p.ByChance) / 4}
 }
 
 // mostListed is how many pairs a result lists: those with the most votes.
@@ -112,7 +114,10 @@ func (a *Accumulator) readAgain(q Query, r *Result) {
 	if f == nil || a.counts.measured[containment] == 0 {
 		return
 	}
-	r.Nesting = &Nesting{StepNS: f.Step, Readings: len(f.Readings), Agree: true}
+	r.Nesting = &Nesting{StepNS: f.Step, Readings: len(f.Readings), Agree: true, Callers: jsontype.Text(f.Callers)}
+	if f.Callers != "" {
+		defer func() { r.Verdict += "; what calls what is as " + f.Callers + " says" }()
+	}
 	r.Nesting.list(f)
 	for _, h := range f.Late {
 		r.Nesting.Late = append(r.Nesting.Late, h.String())
@@ -167,6 +172,10 @@ func reasonAgainst(f *nesting.Finding) string {
 }
 
 func clocksText(p *nesting.Pair) string {
+	if p.Stated {
+		return fmt.Sprintf("%s calls %s, but only %d of %s in a caller: clocks disagree, lines are stamped late, or another hop calls it",
+			p.Caller, p.Callee, p.Held, note.Count(p.Called, fmt.Sprintf("attempt of %s lies", p.Callee), fmt.Sprintf("attempts of %s lie", p.Callee)))
+	}
 	return fmt.Sprintf("the clocks of %s and %s disagree, their lines are stamped late, or another hop calls %s too: the two end together, but only %d of %s in one of %s",
 		p.Caller, p.Callee, p.Callee, p.In, note.Count(p.Votes(), fmt.Sprintf("attempt of %s lies", p.Callee), fmt.Sprintf("attempts of %s lie", p.Callee)), p.Caller)
 }

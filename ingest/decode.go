@@ -24,6 +24,7 @@ type Decoder struct {
 	usual       map[string]string   // the fields of the last chunk that had any
 	key         []byte              // of a span's hop
 	inspects    func(*format.Chunk) // is shown chunks without what they lay in, and has cuts counted
+	callers     [2]callers          // of attempts, and of spans
 }
 
 // NewDecoder returns a decoder of batches with the given optional columns; those
@@ -151,6 +152,9 @@ func (o *output) append(b *spans.Builder, row *spans.Row) {
 	}
 	row.File = o.file
 	b.Append(row)
+	if o.fields.Callers && (b == o.attempts || row.Ties.Has(spans.LogLine)) {
+		o.callersOf(b).add(row)
+	}
 }
 
 // Flush hands out the rows that wait.

@@ -41,11 +41,12 @@ type how struct {
 	firstRejects bool
 	rules        outcome.Config
 	columns      *spans.Columns // nil for all
+	callers      bool
 }
 
 func (h how) config(t testing.TB) Config {
 	t.Helper()
-	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName}
+	c := field.Config{Unit: moment.NoUnitGiven, TimeIs: h.timeIs, FirstAttempt: -1, By: h.by, HopName: h.hopName, Callers: h.callers}
 	var err error
 	if c.Selection, err = selection.New(h.where, h.since, h.until, time.Time{}); err != nil {
 		t.Fatal(err)
@@ -103,6 +104,7 @@ type decoded struct {
 	damage  error
 	err     error // of Open
 	chunks  int
+	callers Callers
 }
 
 // warned returns the text of the warning of that code, "" where there is none.
@@ -169,6 +171,7 @@ func (d *decoded) read(t testing.TB, h how, c Config, f *format.File, ledger *Le
 		}
 	}
 	decoder.Flush(take)
+	decoder.AddCallers(&d.callers)
 }
 
 // spoil gives a chunk back after it was written over: nothing may look at it any

@@ -5,6 +5,9 @@
 //     attempt of a hop votes on every other hop that it overlaps: it lies in that
 //     hop's attempt, outlasts it, begins before it, or holds it.
 //
+//     Where a column of the log names callers, Votes.State says so first: its pairs are
+//     calls without votes.
+//
 //  2. Votes.Merge joins the workers; the order does not matter.
 //
 //  3. Votes.Find decides each ordered pair of hops by its votes: a call, none, calls

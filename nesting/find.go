@@ -29,6 +29,10 @@ type Pair struct {
 	Outlasting             uint64 // of all these, those that end after the caller's attempt
 	ByChance               uint64 // in quarters, those that would, were the callers' lengths dealt anew
 	within                 uint64 // In, and those that have no vote
+	Stated                 bool   // a column of the log says so
+	// Of a stated call, the callee's attempts with any of its callers in their chain, and
+	// those that lie in one, or begin in one that was cut or failed.
+	Called, Held uint64
 }
 
 // Votes is how many attempts said something.

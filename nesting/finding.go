@@ -24,13 +24,19 @@ type Finding struct {
 	// log is very large, not all.
 	MostGroup uint16
 
+	// Callers is the column of the log that says what calls what, "" where none does or
+	// where it is Refuted: times show that it says something else.
+	Callers string
+	Refuted bool
+
 	// Silent is how many of the chains with several hops could not vote: too many of
 	// their attempts run at once, they have too many hops, or their times lie too far
 	// apart. Heard is how many did.
 	Silent, Heard uint64
 
-	hops  []spans.Hop
-	index map[spans.Hop]int32
+	hops   []spans.Hop
+	beside []int32 // stated callees that their callers do not wait for
+	index  map[spans.Hop]int32
 }
 
 // Sure is the reading in which only calls are calls.
@@ -46,6 +52,7 @@ func (v *Votes) Find() *Finding {
 		one.Caller, one.Callee = f.hops[p.caller], f.hops[p.callee]
 		f.Pairs = append(f.Pairs, one)
 	}
+	v.take(f)
 	slices.SortFunc(f.Pairs, Pair.Compare)
 	for i := range f.Pairs {
 		p := &f.Pairs[i]
@@ -103,7 +110,7 @@ func (v *Votes) oneWay(list []Pair, found map[pair]*Pair) {
 		way := v.pairOf(p)
 		back := found[pair{way.callee, way.caller}]
 		switch {
-		case p.Verdict != Call || back == nil:
+		case p.Verdict != Call || back == nil || back.Stated:
 		case back.Verdict == Call:
 			back.Verdict = Clocks
 		default:
@@ -191,7 +198,7 @@ func (f *Finding) addTurned(pair int, r *Reading) {
 }
 
 // findLate lists the hops nobody surely calls that begin in another such hop, or as it
-// ends, and outlast it in nine of ten chains. One that calls nobody may also begin a
+// ends, and outlast it in nine of ten chains; stated callees that do are among them. One that calls nobody may also begin a
 // little before one that does: its clock may be behind.
 func (v *Votes) findLate(f *Finding) []int32 {
 	late := map[int32]bool{}
@@ -203,6 +210,9 @@ func (v *Votes) findLate(f *Finding) []int32 {
 			late[p.callee] = true
 		}
 	})
+	for _, hop := range f.beside {
+		late[hop] = true
+	}
 	return slices.SortedFunc(maps.Keys(late), func(a, b int32) int { return f.hops[a].Compare(f.hops[b]) })
 }
 

@@ -141,7 +141,7 @@ func TestChainsThatCannotVoteAreCounted(t *testing.T) {
 
 func TestVeryManyVotesEndTheSurvey(t *testing.T) {
 	rounds := 0
-	_, err := Survey(1, ms, func(round int, visit func(int, *spans.Chain) error) (bool, error) {
+	_, err := Survey(1, ms, nil, func(round int, visit func(int, *spans.Chain) error) (bool, error) {
 		rounds++
 		for i := range uint64(mostVotes / 4) {
 			if err := visit(0, chainOf(t, i, "a 0-100", "b 10-90")); err != nil {
@@ -297,7 +297,7 @@ func TestFurtherRoundsAskOnlyWhatIsOpen(t *testing.T) {
 	}
 	rare := func(id uint64) *spans.Chain { return chainOf(t, id, "a 0-100", "c 10-90") }
 	var asked []int
-	f, err := Survey(2, ms, func(round int, visit func(int, *spans.Chain) error) (bool, error) {
+	f, err := Survey(2, ms, nil, func(round int, visit func(int, *spans.Chain) error) (bool, error) {
 		asked = append(asked, round)
 		for i := range uint64(30) {
 			if err := visit(int(i)%2, usual(uint64(round)*100+i)); err != nil {
@@ -324,7 +324,7 @@ func TestFurtherRoundsAskOnlyWhatIsOpen(t *testing.T) {
 }
 
 func TestASourceThatFailsEndsTheSurvey(t *testing.T) {
-	_, err := Survey(1, ms, func(int, func(int, *spans.Chain) error) (bool, error) { return true, fmt.Errorf("no disk") })
+	_, err := Survey(1, ms, nil, func(int, func(int, *spans.Chain) error) (bool, error) { return true, fmt.Errorf("no disk") })
 	if err == nil || err.Error() != "no disk" {
 		t.Error(err)
 	}

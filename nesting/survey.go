@@ -7,14 +7,16 @@ import "github.com/tailscope/tailscope/spans"
 type Source func(round int, visit func(worker int, c *spans.Chain) error) (more bool, err error)
 
 // Survey lets the chains of sources vote and decides, with so many workers. step is as
-// NewVotes has it. In the first rounds all pairs of hops vote, in further ones those that
+// NewVotes has it, stated as Votes.State. In the first rounds all pairs of hops vote, in further ones those that
 // have votes, but too few. Very many votes end it: a log of so many pairs has no end.
-func Survey(workers int, step int64, sources ...Source) (*Finding, error) {
+func Survey(workers int, step int64, stated *Stated, sources ...Source) (*Finding, error) {
 	all := NewVotes(step)
+	all.State(stated)
 	for round, more := 0, true; more; round++ {
 		each := make([]*Votes, max(workers, 1))
 		for i := range each {
 			each[i] = NewVotes(step)
+			each[i].State(stated)
 			each[i].settled = all.settled
 		}
 		more = false

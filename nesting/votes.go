@@ -49,6 +49,7 @@ type Votes struct {
 	// settled are pairs that need no more votes; nil where all vote.
 	settled map[[2]spans.Hop]bool
 	skip    map[pair]bool // what is known of that, by number
+	stated  *statement    // nil where nothing is
 
 	room room
 }
@@ -79,6 +80,9 @@ func (v *Votes) AddChain(c *spans.Chain) {
 	case known && len(v.room.hops) < 2:
 	case known && len(v.room.hops) <= mostHops(len(c.Hops)) && v.askAll(c):
 		v.heard++
+		if v.stated != nil {
+			v.compare()
+		}
 	default:
 		v.silent++
 	}
@@ -123,6 +127,9 @@ func (v *Votes) Merge(o *Votes) {
 	for _, b := range o.ballots {
 		b.of += of
 		v.ballots = append(v.ballots, b)
+	}
+	if v.stated != nil {
+		v.stated.merge(o.stated, hops)
 	}
 	o.late.each(func(p pair, n *counts) {
 		v.late.at(pair{hops[p.caller], hops[p.callee]}).add(n)

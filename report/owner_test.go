@@ -90,9 +90,9 @@ var ownerContract = func() object {
 		"outcomes":  list1{object{"outcome": "string", "n": "int"}},
 		"instances": list1{object{"hop": "string", "instance": "string", "n": "int", "share": "number", "body_share": "number"}},
 		"nesting": optional{object{
-			"step_ns": "int", "readings": "int", "readings_agree": "bool", "late": list1{"string"},
+			"step_ns": "int", "readings": "int", "readings_agree": "bool", "callers": "string?", "late": list1{"string"},
 			"pairs": list1{object{
-				"caller": "string", "callee": "string", "verdict": "string", "in": "int", "out": "int", "early": "int",
+				"caller": "string", "callee": "string", "verdict": "string", "stated": "bool", "in": "int", "out": "int", "early": "int",
 				"around": "int", "outlasting": "int", "outlasting_by_chance": "int",
 			}},
 		}},

@@ -9,6 +9,9 @@ import (
 // BatchRows is the most rows that a Batch holds.
 const BatchRows = 16 << 10
 
+// CallerKeys is under how many keys a line may name its caller.
+const CallerKeys = 3
+
 // Row is one attempt on its way into a Builder. Durations, timeouts and starts
 // are nanoseconds; starts count from the Unix epoch.
 type Row struct {
@@ -33,6 +36,9 @@ type Row struct {
 	Line        int64  // 1-based
 	Offset      int64  // of the record's first byte in the decompressed input
 	Trace       []byte // with Links only for ids that are no number
+	// Callers is what a line of a hop log has under each key that may name the hop that
+	// made the call, nil where nobody asks. It is in no column.
+	Callers [CallerKeys][]byte
 	Link
 }
 
@@ -108,6 +114,9 @@ func (b *Builder) inOrder() [len(fields)]column {
 
 // Use sets what hops are called; without it, as they come.
 func (b *Builder) Use(n *Naming) { b.naming = n }
+
+// Hops returns the hops by their indices, those seen so far.
+func (b *Builder) Hops() []Hop { return b.hops.list }
 
 // Columns returns the optional columns that the builder fills.
 func (b *Builder) Columns() Columns { return b.columns }

@@ -29,6 +29,7 @@ type settings struct {
 	world, form     string
 	log             int // seed of the log to write, 0 for a table
 	wrong           bool
+	callers         bool // lines name the hop that made the call
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.StringVar(&s.form, "form", "", "this form alone")
 	flag.IntVar(&s.log, "log", 0, "write the log of this `SEED`, of one world and form")
 	flag.BoolVar(&s.wrong, "wrong", false, "name every log whose owner is wrong")
+	flag.BoolVar(&s.callers, "callers", false, "lines name the hop that made the call")
 	flag.Parse()
 	if err := s.run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "worlds:", err)
@@ -53,15 +55,19 @@ func (s *settings) run(out io.Writer) error {
 		return fmt.Errorf("no world %q of the form %q", s.world, s.form)
 	}
 	if s.log > 0 {
-		return writeLog(out, kinds[0].Log(s.requests, forms[0], uint64(s.log)))
+		return s.writeLog(out, kinds[0].Log(s.requests, forms[0], uint64(s.log)))
 	}
 	return s.table(out, kinds, forms)
 }
 
-func writeLog(out io.Writer, lines []worlds.Line) error {
+func (s *settings) writeLog(out io.Writer, lines []worlds.Line) error {
 	b := bufio.NewWriter(out)
 	for _, l := range lines {
-		fmt.Fprintf(b, "{\"chain_id\":\"c%06d\",\"hop\":%q,\"start_us\":%d,\"duration_us\":%d,\"truncated\":%v,\"error\":%v}\n", l.Chain, l.Hop, l.Start/1000, l.Duration/1000, l.Cut, l.Failed)
+		caller := ""
+		if s.callers {
+			caller = fmt.Sprintf(`"caller":%q,`, l.Caller)
+		}
+		fmt.Fprintf(b, "{\"chain_id\":\"c%06d\",%s\"hop\":%q,\"start_us\":%d,\"duration_us\":%d,\"truncated\":%v,\"error\":%v}\n", l.Chain, caller, l.Hop, l.Start/1000, l.Duration/1000, l.Cut, l.Failed)
 	}
 	return b.Flush()
 }
@@ -108,7 +114,7 @@ func (t tally) String() string { return fmt.Sprintf("%d / %d / %d", t.right, t.n
 
 func (s *settings) count(w *worlds.World, f worlds.Form) (t tally) {
 	for seed := 1; seed <= s.seeds; seed++ {
-		switch owner, why := ownerOf(w.Log(s.requests, f, uint64(seed)), f); owner {
+		switch owner, why := s.ownerOf(w.Log(s.requests, f, uint64(seed)), f); owner {
 		case w.Owner:
 			t.right++
 		case "":
@@ -127,13 +133,16 @@ func (s *settings) count(w *worlds.World, f worlds.Form) (t tally) {
 }
 
 // ownerOf names the owner of a log's tail, or says why there is none.
-func ownerOf(lines []worlds.Line, f worlds.Form) (owner, why string) {
+func (s *settings) ownerOf(lines []worlds.Line, f worlds.Form) (owner, why string) {
 	chains := chainsOf(lines)
 	step := 2 * f.Step
 	if f.AtEnd {
 		step = max(step, 1e6)
 	}
 	votes := nesting.NewVotes(step)
+	if s.callers {
+		votes.State(statedBy(lines))
+	}
 	for _, c := range chains {
 		votes.AddChain(c)
 	}
@@ -147,6 +156,33 @@ func ownerOf(lines []worlds.Line, f worlds.Form) (owner, why string) {
 		return "", r.Verdict
 	}
 	return r.Owner.Name, ""
+}
+
+// statedBy is what the lines say of what calls what.
+func statedBy(lines []worlds.Line) *nesting.Stated {
+	s, all, named := &nesting.Stated{Column: "caller"}, map[string]int{}, map[string]int{}
+	for _, l := range lines {
+		all[l.Hop]++
+	}
+	for _, l := range lines {
+		if all[l.Caller] > 0 {
+			named[l.Hop]++
+		}
+	}
+	seen := map[[2]spans.Hop]bool{}
+	for _, l := range lines {
+		pair := [2]spans.Hop{{Name: l.Caller}, {Name: l.Hop}}
+		if all[l.Caller] > 0 && !seen[pair] {
+			seen[pair] = true
+			s.Calls = append(s.Calls, pair)
+		}
+	}
+	for hop, n := range named {
+		if n == all[hop] {
+			s.Whole = append(s.Whole, spans.Hop{Name: hop})
+		}
+	}
+	return s
 }
 
 // chainsOf puts the lines of each chain together.

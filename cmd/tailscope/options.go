@@ -272,6 +272,7 @@ func (o *options) planInput(p *plan) error {
 	if err != nil {
 		return fmt.Errorf("--max-line %q: %w", o.maxLine, err)
 	}
+	c.Callers = p.nests(&c)
 	settings, err := ingest.NewSettings(c, rules)
 	p.ingest = ingest.Config{Fields: settings, Format: o.inputFormat, Preset: o.preset, MaxLine: maxLine, TempDir: o.tempDir}
 	return err

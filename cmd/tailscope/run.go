@@ -254,6 +254,7 @@ func (l *pipeline) work(w *worker) {
 		l.send(event{tallies: tallies})
 	}
 	decoder.Flush(take)
+	decoder.AddCallers(&w.callers)
 }
 
 // untilStopped yields the chunks until there are no more or the run has ended:
@@ -289,8 +290,8 @@ func (l *pipeline) stop(cancel func()) {
 
 // nest finds what calls what in hop logs, for those who look at whole chains of them,
 // before any of them sees one. Without times there is nothing to find.
-func (l *pipeline) nest(basis string) error {
-	if l.plan.keep() != assembly.KeepAll && !l.plan.ingest.Fields.Linked() {
+func (l *pipeline) nest(basis string, notes *[]note.Warning) error {
+	if !l.plan.nests(&l.plan.ingest.Fields.Config) {
 		return nil
 	}
 	r, err := l.resolution()
@@ -301,9 +302,13 @@ func (l *pipeline) nest(basis string) error {
 	if basis == "end" || basis == "mixed" { // lines are stamped a little after the end
 		step = max(step, int64(time.Millisecond))
 	}
-	f, err := nesting.Survey(len(l.workers), step, l.sampleChains, l.sampleTraces)
+	callers := l.statedCallers(notes)
+	f, err := nesting.Survey(len(l.workers), step, callers, l.sampleChains, l.sampleTraces)
 	if err != nil {
 		return err
+	}
+	if f.Refuted {
+		*notes = append(*notes, refutedCallers(callers))
 	}
 	f.MostGroup = l.chains.SampledGroup()
 	for _, w := range l.workers {
@@ -408,7 +413,7 @@ func (l *pipeline) collect() (f *merged, err error) {
 		err = l.tellCallees(f)
 	}
 	if err == nil {
-		err = l.nest(f.ledger.Summary(false).TimeBasis)
+		err = l.nest(f.ledger.Summary(false).TimeBasis, &f.notes)
 	}
 	if err == nil {
 		err = l.visit()

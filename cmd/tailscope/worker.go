@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/tailscope/tailscope/callees"
+	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
@@ -18,6 +19,7 @@ type worker struct {
 	nested, unnested int64
 	folded           bool // the ids in the names of hops
 	leftOut          leftOut
+	callers          ingest.Callers
 
 	// What those who collect have asked for by their methods.
 	batches []interface{ AddBatch(*spans.Batch) error }

@@ -32,7 +32,7 @@ func TestFieldFlagsAreRead(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.in, got, c.want)
 		}
 	}
-	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind, instance, success, or hop==NAME for a hop without a key"
+	const names = "NAME is one of trace, hop, duration, start, end, time, truncated, retry, attempt, timeout, error, span, parent, service, operation, kind, instance, success, caller, or hop==NAME for a hop without a key"
 	for _, in := range []string{"", "duration", "duration=", "=took", "spans=x", "Hop=x", "http_status=x"} {
 		if _, err := ParseFlag(in); err == nil || !strings.Contains(err.Error(), names) {
 			t.Errorf("--field %q: %v", in, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // Role is what a field of a record means.
@@ -57,6 +58,11 @@ const (
 	Termination // HAProxy's termination state
 	Level       // of the line
 	Tries       // how many tries of the call the record covers
+	// The hop that made the call, by the three keys that may name it: each has a role of its
+	// own, as only the whole run shows which of them does.
+	CallerKey
+	UpstreamKey
+	SourceKey
 	Roles
 )
 
@@ -66,6 +72,7 @@ var roleNames = [Roles]string{
 	"condition", "response_flags", "response_details", "message", "kind", "messaging", "sampler_type", "sampler_param",
 	"tracestate", "weight", "span", "parent", "service", "operation", "rpc_system", "instance",
 	"success", "code", "error_code", "termination", "level", "tries",
+	"caller", "upstream_service", "source",
 }
 
 // String gives the name that --field takes.
@@ -74,7 +81,7 @@ func (r Role) String() string { return roleNames[r] }
 // settable are the roles that --field may name.
 var settable = []Role{
 	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
-	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey, Success,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey, Success, CallerKey,
 }
 
 // HasUnit reports whether keys of the role may carry a unit.
@@ -168,6 +175,7 @@ type Config struct {
 	By           string               // key whose value is the stratum; "" for none
 	HopName      string               // of spans: "service", "operation", or "" for both
 	InferNesting bool                 // hop logs become traces whose parents come from times
+	Callers      bool                 // the hops that lines name as their callers are counted
 	WeightKey    string               // tag that holds how many traces one stands for; "" for none
 }
 
@@ -179,6 +187,27 @@ func (c *Config) Names(role Role) bool {
 
 // Named lists the fields that the user and the preset name.
 func (c *Config) Named() []Flag { return slices.Concat(c.Fields, c.PresetFields) }
+
+// CallerKeys are the roles of the keys that may name a caller, the likeliest first.
+var CallerKeys = [spans.CallerKeys]Role{CallerKey, UpstreamKey, SourceKey}
+
+// NamesCaller reports whether a role is one of CallerKeys.
+func (r Role) NamesCaller() bool { return r >= CallerKey && r <= SourceKey }
+
+// CallerColumn is what one of CallerKeys is called in this run, and whether the user named
+// it.
+func (c *Config) CallerColumn(role Role) (name string, named bool) {
+	var keys []string
+	for _, f := range c.Named() {
+		if f.Role == role {
+			keys = append(keys, f.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return role.String(), false
+	}
+	return strings.Join(keys, ", "), true
+}
 
 // Overrides reports whether the user's --field makes the usual keys of a role unread:
 // it names another, or names the error, which settles how attempts end.

@@ -128,7 +128,7 @@ func (t *Tally) AcceptRecord(rec *field.Record) {
 func fieldsOf(rec *field.Record) map[string]string {
 	fields := map[string]string{}
 	for role := range field.Roles {
-		if v := rec.Get(role); !v.Empty() {
+		if v := rec.Get(role); !v.Empty() && !role.NamesCaller() {
 			fields[role.String()] = v.Key.Path
 		}
 	}
@@ -139,7 +139,7 @@ func fieldsOf(rec *field.Record) map[string]string {
 func hasFields(rec *field.Record, fields map[string]string) bool {
 	n := 0
 	for role := range field.Roles {
-		if v := rec.Get(role); !v.Empty() {
+		if v := rec.Get(role); !v.Empty() && !role.NamesCaller() {
 			if n++; fields[role.String()] != v.Key.Path {
 				return false
 			}

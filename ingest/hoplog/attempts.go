@@ -371,6 +371,18 @@ func (a *attempts) optional(rec *field.Record, r *spans.Row) {
 	if !r.HasStart && (ended || a.columns.Has(spans.Starts)) {
 		a.start(rec, r)
 	}
+	if a.fields.Callers {
+		callers(rec, r)
+	}
+}
+
+// callers notes what stands under the keys that may name the caller.
+func callers(rec *field.Record, r *spans.Row) {
+	for i, role := range field.CallerKeys {
+		if v := rec.Get(role); v.Kind == jsonscan.Text {
+			r.Callers[i] = bytes.TrimSpace(v.Raw)
+		}
+	}
 }
 
 // traceOf returns the trace id; of a W3C traceparent that is its second part.

@@ -28,6 +28,9 @@ var candidates = [field.Roles][]string{
 	// Host header there. Nor are "server", "address" and "peer".
 	field.InstanceKey: {"instance", "instance_id", "service.instance.id", "pod", "pod_name", "k8s.pod.name", "kubernetes.pod_name",
 		"kubernetes.pod.name", "upstream_addr", "upstream_host", "hostname", "host_name", "host.name", "node", "node_name", "k8s.node.name"},
+	field.CallerKey:   {"caller"},
+	field.UpstreamKey: {"upstream_service"},
+	field.SourceKey:   {"source"},
 }
 
 // unitSuffixes are the endings of a key that state its unit, in lower case.
@@ -98,11 +101,14 @@ func (k *lineKeys) addHopParts() {
 // error field settles how attempts end, so the other keys for it stay unread, and
 // who names the operation names the hop.
 func (k *lineKeys) overridden(role field.Role) bool {
+	if role.NamesCaller() {
+		return !k.Callers || k.Names(field.CallerKey)
+	}
 	return role == field.Hop && k.Names(field.OperationKey) || k.Overrides(role, outcome.SettledByError)
 }
 
 // isNamed reports whether the user named the key for a role. Then it is not an
-// instance besides: a key with one meaning is read in less time.
+// instance or a caller besides: a key with one meaning is read in less time.
 func (k *lineKeys) isNamed(key string) bool {
 	return slices.ContainsFunc(k.Named(), func(flag field.Flag) bool { return strings.EqualFold(flag.Key, key) })
 }
@@ -110,7 +116,7 @@ func (k *lineKeys) isNamed(key string) bool {
 func (k *lineKeys) addCandidates(role field.Role, keys []string) {
 	var rank uint16
 	for _, key := range keys {
-		if role == field.InstanceKey && k.isNamed(key) {
+		if (role == field.InstanceKey || role.NamesCaller()) && k.isNamed(key) {
 			continue
 		}
 		k.AddKnown(key, field.Use{Role: role, Rank: rank, Unit: k.bare(role)})

@@ -29,6 +29,7 @@ const (
 	chainPart // of a trace whose id is not asked for, but looked at
 	hopPart
 	instancePart
+	callerPart
 	durationPart
 	timeoutPart
 	cutPart // the mark of truncation
@@ -63,6 +64,11 @@ func (a *attempts) partOf(key *field.Key) (p rowPart, ok bool) {
 			return instancePart, true
 		}
 		return passed, true
+	case field.CallerKey, field.UpstreamKey, field.SourceKey:
+		if a.fields.Callers {
+			return callerPart, true
+		}
+		return passed, true
 	case field.Duration:
 		return durationPart, u.Unit != moment.NoUnitGiven
 	case field.Timeout:
@@ -88,9 +94,11 @@ type fastField struct {
 	part  rowPart
 	unit  moment.Unit
 	first int64 // number of the first attempt
-	plain func(*field.Value) (completed, said bool)
-	key   *field.Key
-	fine  []byte // the last value of which is known that it needs no second look
+	// caller is the index of a key that may name the caller.
+	caller uint8
+	plain  func(*field.Value) (completed, said bool)
+	key    *field.Key
+	fine   []byte // the last value of which is known that it needs no second look
 }
 
 // counts reports whether the value may be a number that is needed.
@@ -158,6 +166,9 @@ func (a *attempts) fastField(key *field.Key) (f fastField, role uint64, ok bool)
 	}
 	u := &key.Uses[0]
 	f.unit, f.first, f.plain, f.key = u.Unit, int64(u.First), outcome.Plain(u.Role), key
+	if f.part == callerPart {
+		f.caller = uint8(u.Role - field.CallerKey)
+	}
 	return f, 1 << u.Role, true
 }
 
@@ -272,6 +283,9 @@ func (p *fastRow) other(at *fastField, kind jsonscan.Kind, raw []byte) bool {
 	case instancePart:
 		p.instance = field.Instance(kind, raw)
 		return !p.others || len(raw) > 0 && kind > jsonscan.Null && kind != jsonscan.Composite
+	case callerPart:
+		p.row.Callers[at.caller] = raw
+		return kind == jsonscan.Text && trimmed(raw) || len(raw) == 0
 	case durationPart:
 		return p.readDuration(at, kind, raw)
 	case timeoutPart:

@@ -128,7 +128,8 @@ func (l *learner) member(name []byte) error {
 // an array.
 func compositeCounts(u field.Use) bool {
 	switch u.Role {
-	case field.InstanceKey, field.Code, field.ErrorCode, field.Level, field.Tries, field.Success, field.RPCSystem:
+	case field.InstanceKey, field.Code, field.ErrorCode, field.Level, field.Tries, field.Success, field.RPCSystem,
+		field.CallerKey, field.UpstreamKey, field.SourceKey:
 		return false
 	}
 	return true

@@ -15,6 +15,7 @@ type Line struct {
 	Hop             string
 	Start, Duration int64
 	Cut, Failed     bool
+	Caller          string // the hop that made the call, "" for none
 }
 
 // World is a kind of service: what it calls, and which hop is slow in one request of
@@ -104,7 +105,7 @@ type simulation struct {
 // by whoever calls it. That of the root is.
 func (s *simulation) run(c *call, at float64, slow bool) float64 {
 	end := s.work(c, at, slow)
-	s.write(c.hop, at, end, false, false)
+	s.write("", c.hop, at, end, false, false)
 	return end
 }
 
@@ -120,7 +121,7 @@ func (s *simulation) work(c *call, at float64, slow bool) float64 {
 		for i := range stage {
 			if one := &stage[i]; one.share == 0 || s.r.Float64() < one.share {
 				begin := now + (.05+.1*s.r.Float64()+one.delay*s.r.Float64())*ms
-				if until := s.try(one, begin, slow); !one.async {
+				if until := s.try(c.hop, one, begin, slow); !one.async {
 					end = max(end, until)
 				}
 			}
@@ -131,7 +132,7 @@ func (s *simulation) work(c *call, at float64, slow bool) float64 {
 }
 
 // try makes a call with its retries, and returns when its caller goes on.
-func (s *simulation) try(c *call, at float64, slow bool) float64 {
+func (s *simulation) try(caller string, c *call, at float64, slow bool) float64 {
 	for attempt := 0; ; attempt++ {
 		end := s.work(c, at, slow)
 		cut := c.timeout > 0 && end-at > c.timeout*ms
@@ -139,7 +140,7 @@ func (s *simulation) try(c *call, at float64, slow bool) float64 {
 		if cut {
 			end = at + (c.timeout+.2*s.r.Float64())*ms
 		}
-		s.write(c.hop, at, end, cut, failed)
+		s.write(caller, c.hop, at, end, cut, failed)
 		if !cut && !failed || attempt == c.retries {
 			return end
 		}
@@ -149,7 +150,7 @@ func (s *simulation) try(c *call, at float64, slow bool) float64 {
 }
 
 // write writes a line as the form has it.
-func (s *simulation) write(hop string, start, end float64, cut, failed bool) {
+func (s *simulation) write(caller, hop string, start, end float64, cut, failed bool) {
 	f := &s.form
 	if f.Lost > 0 && s.r.Float64() < f.Lost {
 		s.lines = append(s.lines, Line{Chain: -1})
@@ -163,7 +164,7 @@ func (s *simulation) write(hop string, start, end float64, cut, failed bool) {
 	if f.AtEnd {
 		from = floor(end+ahead+f.Late*s.r.Float64()*ms, f.Step) - took
 	}
-	s.lines = append(s.lines, Line{s.chain, hop, begun + from, took, cut, failed})
+	s.lines = append(s.lines, Line{s.chain, hop, begun + from, took, cut, failed, caller})
 }
 
 func floor(ns float64, step int64) int64 { return int64(ns) / step * step }
