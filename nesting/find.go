@@ -201,12 +201,6 @@ func (e *evidence) tight(step int64) bool {
 	return len(e.before) >= leastVotes && twiceMedian(e.after) <= 5*max(twiceMedian(e.before), step)
 }
 
-// twiceMedian is the sum of the two in the middle of a list, which it sorts.
-func twiceMedian(list []int64) int64 {
-	slices.Sort(list)
-	return list[(len(list)-1)/2] + list[len(list)/2]
-}
-
 // deviation is four times the median absolute deviation from the median.
 func deviation(list []int64) int64 {
 	middle := twiceMedian(list)
