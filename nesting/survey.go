@@ -54,16 +54,16 @@ func (v *Votes) size() (n int) {
 
 // settle notes which pairs have enough votes; open says that some have too few.
 func (v *Votes) settle() (open bool) {
-	votes := map[[2]spans.Hop]int{}
+	votes := map[pair]int{}
 	for i := range v.ballots {
 		b := &v.ballots[i]
 		for _, one := range v.lists[b.of][b.from:b.to] {
-			votes[[2]spans.Hop{v.hops.Hop(one.caller), v.hops.Hop(one.callee)}]++
+			votes[pair{one.caller, one.callee}]++
 		}
 	}
 	v.settled = map[[2]spans.Hop]bool{}
 	for p, n := range votes {
-		if v.settled[p] = n >= leastVotes; n < leastVotes {
+		if v.settled[[2]spans.Hop{v.hops.Hop(p.caller), v.hops.Hop(p.callee)}] = n >= leastVotes; n < leastVotes {
 			open = true
 		}
 	}
