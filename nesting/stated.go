@@ -152,12 +152,21 @@ func (v *Votes) addStated(f *Finding) {
 	}
 }
 
-// refuted reports whether a hop holds one that is said to call it: then the column names
-// something else, such as what is called.
+// refuted reports whether more of the stated calls are held by their callees than hold
+// them: then the column names something else, such as what is called. One alone may have a
+// clock that is far off.
 func (v *Votes) refuted(f *Finding) bool {
-	return slices.ContainsFunc(f.Pairs, func(p Pair) bool {
-		return p.Stated && p.Votes() >= leastVotes && nearly(p.Around, p.Votes())
-	})
+	against, agreeing := 0, 0
+	for i := range f.Pairs {
+		switch p := &f.Pairs[i]; {
+		case !p.Stated || p.Votes() < leastVotes:
+		case nearly(p.Around, p.Votes()):
+			against++
+		case nearly(p.In, p.Votes()):
+			agreeing++
+		}
+	}
+	return against > agreeing
 }
 
 // ofStated decides a stated pair: it is a call, unless times show that clocks disagree or

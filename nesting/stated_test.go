@@ -132,3 +132,14 @@ func TestAColumnThatNamesCalleesIsRefuted(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is far off makes one hop seem to hold its caller, and refutes no column.
+func TestOneClockDoesNotRefuteAColumn(t *testing.T) {
+	f := stating(t, "a>b a>c", false, 40, func(i int) []string {
+		b := 50 + i*37%90
+		return []string{fmt.Sprintf("a 40-%d", b+70), fmt.Sprintf("b 45-%d", b+65), "c 0-400"}
+	})
+	if got := verdicts(f); got != "a>b call, a>c clocks" || f.Refuted {
+		t.Errorf("%s, refuted %v", got, f.Refuted)
+	}
+}

@@ -69,5 +69,5 @@ func statedBy(name string, named bool, c *ingest.CallerColumn, all *ingest.Calle
 
 // refutedCallers warns of a column that was not used after all.
 func refutedCallers(s *nesting.Stated) note.Warning {
-	return note.Warning{Code: "callers_not_used", Text: fmt.Sprintf("%q is not taken for the hop that made the call: the hops that it names run inside those whose lines name them; --field caller=%s takes it all the same", s.Column, s.Column)}
+	return note.Warning{Code: "callers_not_used", Text: fmt.Sprintf("%q is not taken for the hop that made the call: most of the hops that it names run inside those whose lines name them; --field caller=%s takes it all the same", s.Column, s.Column)}
 }

@@ -136,7 +136,7 @@ func TestAColumnOfOtherThingsNamesNoCaller(t *testing.T) {
 		}, nil, "source", ""},
 		{"regions, and the user says so", "source", func(_, _ string) string { return "eu-west-1" }, []string{"--field", "caller=source"}, "", `"source" is not taken for the hop that made the call: of 1 value 0 are names of hops`},
 		{"the hop itself, and the user says so", "of", func(hop, _ string) string { return hop }, []string{"--field", "caller=of"}, "", `"of" is not taken for the hop that made the call: no line names another hop there`},
-		{"what is called", "upstream_service", func(hop, _ string) string { return below[hop] }, nil, "", `"upstream_service" is not taken for the hop that made the call: the hops that it names run inside those whose lines name them; --field caller=upstream_service takes it all the same`},
+		{"what is called", "upstream_service", func(hop, _ string) string { return below[hop] }, nil, "", `"upstream_service" is not taken for the hop that made the call: most of the hops that it names run inside those whose lines name them; --field caller=upstream_service takes it all the same`},
 		{"another key", "by", asItIs, []string{"--field", "caller=by"}, "by", ""},
 	} {
 		p := statedOwner(t, statedLog(t, world, "exact", c.key, 400, 3, c.of), c.args...)
