@@ -43,7 +43,7 @@ type Accumulator struct {
 	callees []int32
 	latest  []int32 // by hop
 
-	lastWaiting []lastWaiting // by the child's hop
+	recent [recentPairs]recent
 }
 
 // hopPair is a parent's hop and its child's.

@@ -50,25 +50,25 @@ func (w *waiting) fit(n uint64, reach, spare int64) {
 	w.fits, w.reach, w.spare = w.fits+n, max(w.reach, reach), min(w.spare, spare)
 }
 
-// lastWaiting is where the pair of a child's hop stands that was looked at last: most
-// hops have one caller.
-type lastWaiting struct {
+// recentPairs is how many pairs of hops are found without a look into a map: few are
+// looked at again and again.
+const recentPairs = 512
+
+// recent is a pair of hops that was looked at lately.
+type recent struct {
 	*waiting
-	parent ref
-	local  bool // the child is made by its parent's process
+	hopPair
+	local bool // the child is made by its parent's process
 }
 
 // waitingOf returns what is known of a span's hop and its parent's.
-func (a *Accumulator) waitingOf(t *spans.Trace, p, c int32) lastWaiting {
-	parent, child := a.hop(t, p), a.hop(t, c)
-	for int(child) >= len(a.lastWaiting) {
-		a.lastWaiting = append(a.lastWaiting, lastWaiting{})
+func (a *Accumulator) waitingOf(t *spans.Trace, p, c int32) *recent {
+	key := hopPair{a.hop(t, p), a.hop(t, c)}
+	last := &a.recent[(uint32(key.parent)*31+uint32(key.child))%recentPairs]
+	if last.waiting == nil || last.hopPair != key {
+		*last = recent{at(a.waits, key), key, local(t, p, c)}
 	}
-	last := &a.lastWaiting[child]
-	if last.waiting == nil || last.parent != parent {
-		*last = lastWaiting{at(a.waits, hopPair{parent, child}), parent, local(t, p, c)}
-	}
-	return *last
+	return last
 }
 
 // ended notes how a child ended beside a parent that completed and waits for it. On
