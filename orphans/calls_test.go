@@ -155,7 +155,7 @@ func TestCutOrder(t *testing.T) {
 		{"no end below", []testSpan{call(1, 0, 1000, "a"), change(call(2, 1, 900, "b"), func(s *testSpan) { s.noEnd = true })}, ""},
 		{"nobody waits", []testSpan{call(1, 0, 1000, "a"), change(call(2, 1, 900, "b"), func(s *testSpan) { s.ties = spans.Async })}, ""},
 		{"two clocks of which nothing is known", []testSpan{call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))}, "a > b 1/0/0?"},
-		// 1100 is 80 beyond the border of 1020; 80 + 1 is 82 in steps, 60 + 1 is 68.
+		// 1100 is 80 beyond the border of 1020; 80 + 2 is 82 in steps, 60 + 2 is 68.
 		{"within the skew", append(skewed(80), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0?"},
 		{"beyond the skew", append(skewed(60), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0"},
 		{"no skew", append(skewed(0), call(1, 0, 1000, "a"), apart(call(2, 1, 1100, "b"))), "a > b 1/0/0"},

@@ -154,7 +154,7 @@ func (d *dumb) fate(s testSpan) fate {
 		return notAwaited
 	case d.oneClock(s) || s.end-s.start > p.end-p.start+1 || reach <= 1:
 		return orphaned
-	case int64(s.end-p.end)*ms <= edges[stepOf(int64(reach+spare)*ms)]:
+	case int64(s.end-p.end)*ms <= edges[stepOf(int64(reach+spare+1)*ms)]:
 		return doubtful
 	}
 	return orphaned

@@ -152,7 +152,8 @@ const fewFits = 20
 
 // compare looks at all pairs of two services: it finds those in which nobody waits for
 // the child, and returns by how much, in ns, the clocks may be apart, 0 where nothing
-// shows that they are, and whether there is anything to go by. What outlives its
+// shows that they are, and whether there is anything to go by. The tolerance is in it:
+// what ran on by less is no orphan, however far apart the clocks are. What outlives its
 // parents by more than another pair leaves to the clocks does so in truth.
 func (a *Accumulator) compare(pairs []hopPair, confidence quantile.P, notAwaited map[hopPair]bool) (within int64, known bool) {
 	most := int64(math.MaxInt64)
@@ -173,7 +174,7 @@ func (a *Accumulator) compare(pairs []hopPair, confidence quantile.P, notAwaited
 	if all.fits == 0 || all.reach <= a.config.Tolerance {
 		return 0, all.fits > 0
 	}
-	return edges[stepOf(all.atMost())], true
+	return edges[stepOf(durations.Sum(all.atMost(), a.config.Tolerance))], true
 }
 
 // fitting is how the children on another clock fit into their parents, by their services.
