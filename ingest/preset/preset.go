@@ -83,12 +83,12 @@ func namesHop(r field.Role) bool { return r == field.ServiceKey || r == field.Op
 // looked is how much of a file's head is looked at, and in how many of its lines.
 const (
 	looked    = 64 << 10
-	mostLines = 64
+	mostLines = 32
 )
 
 // Recognise returns the preset of the records in the head of a file, nil for none.
 func Recognise(head []byte) *Preset {
-	head = head[:min(len(head), looked)]
+	head = firstLines(head[:min(len(head), looked)])
 	var likely []*teller
 	for i := range tellers {
 		if tellers[i].mayBe(head) {
@@ -99,15 +99,13 @@ func Recognise(head []byte) *Preset {
 		return nil
 	}
 	var r keyReader
-	lines := 0
+	first := true
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if lines++; lines > mostLines {
-			break
-		}
-		keys := r.of(line, lines == 1)
+		keys := r.of(line, first)
+		first = false
 		for _, p := range likely {
 			if p.matches(keys) {
 				return p.of
@@ -115,6 +113,20 @@ func Recognise(head []byte) *Preset {
 		}
 	}
 	return nil
+}
+
+// firstLines returns the lines of a head that are looked at. The rest of a head costs
+// nothing, which counts where files are many and small.
+func firstLines(head []byte) []byte {
+	end := 0
+	for range mostLines {
+		i := bytes.IndexByte(head[end:], '\n')
+		if i < 0 {
+			return head
+		}
+		end += i + 1
+	}
+	return head[:end]
 }
 
 // mayBe reports whether the last parts of a preset's keys are somewhere in the text.
