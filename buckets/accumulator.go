@@ -60,6 +60,10 @@ func (a *Accumulator) AddBatch(b *spans.Batch) error {
 	return a.Err()
 }
 
+// EndBatches says that no batch comes any more; it forgets where their hops are. Traces and
+// chains may come.
+func (a *Accumulator) EndBatches() { clear(a.unweighted.bound) }
+
 // Fold merges the hops whose names become the same as the run's Naming folds ids. It
 // comes once that does, and before AddTrace and AddChain.
 func (a *Accumulator) Fold() {
@@ -126,8 +130,8 @@ func (a *Accumulator) Merge(o *Accumulator) {
 func (a *Accumulator) all() iter.Seq2[spans.Hop, *hop] {
 	return func(yield func(spans.Hop, *hop) bool) {
 		for _, s := range append(slices.Collect(maps.Values(a.byWeight)), a.unweighted) {
-			for id, h := range s.hops {
-				if !yield(id, h) {
+			for h := range s.each() {
+				if !yield(h.Hop, h) {
 					return
 				}
 			}

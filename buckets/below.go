@@ -85,7 +85,7 @@ func (s *hopSet) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 	}
 	s.eligible++
 	if how == hasFailed {
-		h.below.failures++
+		h.keep().below.failures++
 	}
 	if s.gaveUp {
 		return false
@@ -100,7 +100,8 @@ func (s *hopSet) hold(h *hop, a attempt, b *spans.Batch, row int) bool {
 		s.ended = append(s.ended, held{id, start, a.duration, h, how, timed, a.retry})
 		return false
 	}
-	h.held = append(h.held, heldFailure{id, spans.Interval{Start: start, Duration: a.duration, Known: timed}, a})
+	kept := h.keep()
+	kept.held = append(kept.held, heldFailure{id, spans.Interval{Start: start, Duration: a.duration, Known: timed}, a})
 	return true
 }
 
@@ -128,7 +129,7 @@ func (s *hopSet) tooMany() bool { return s.eligible > s.config.MaxHeld }
 // giveUp counts all failures as failures and keeps nothing from here on.
 func (s *hopSet) giveUp() {
 	s.gaveUp, s.ended = true, nil
-	for _, h := range s.hops {
+	for h := range s.each() {
 		h.release(func(f *heldFailure) attempt { return f.attempt })
 	}
 }
@@ -140,10 +141,10 @@ func (s *hopSet) passUp(q Query) {
 		s.decideSuspects(q)
 		slices.SortFunc(s.ended, compareHeld)
 	}
-	for _, h := range s.hops {
+	for h := range s.each() {
 		h.release(func(f *heldFailure) attempt { return f.decide(h, s.endedOf(f.chain)) })
 		if s.gaveUp && h.below.failures > 0 {
-			h.below.limit = s.config.MaxHeld
+			h.keep().below.limit = s.config.MaxHeld
 		}
 	}
 	s.ended = nil
@@ -156,7 +157,7 @@ func (s *hopSet) decideSuspects(q Query) {
 		c := &s.ended[i]
 		switch {
 		case c.how != mayBeCut:
-		case !s.hops[c.hop.Hop].tells(q):
+		case !s.hop(c.hop.Hop).tells(q):
 			c.how = wasCut
 		case c.retry:
 			c.how = answered
@@ -167,7 +168,7 @@ func (s *hopSet) decideSuspects(q Query) {
 }
 
 func (s *hopSet) holdsFailures() bool {
-	for _, h := range s.hops {
+	for h := range s.each() {
 		if len(h.held) > 0 {
 			return true
 		}
@@ -177,14 +178,17 @@ func (s *hopSet) holdsFailures() bool {
 
 // release adds the failures that were kept as what they turn out to be.
 func (h *hop) release(turnOut func(*heldFailure) attempt) {
+	if len(h.held) == 0 {
+		return
+	}
 	for i := range h.held {
 		a := turnOut(&h.held[i])
 		if a.stratum != nil { // it may be that of a hop that was merged into this one
-			a.stratum = h.strata.of(a.stratum.name)
+			a.stratum = h.keep().strata.of(a.stratum.name)
 		}
 		h.add(a)
 	}
-	h.held = nil
+	h.keep().held = nil
 }
 
 // endedOf returns what is held of a chain; all must be sorted.
@@ -203,7 +207,7 @@ func (f *heldFailure) decide(h *hop, list []held) attempt {
 	if passes, byTimes := f.passed(h, list); passes {
 		a.outcome, a.cutBy, a.failure = spans.Truncated, spans.Below, spans.NotFailed
 		if !byTimes {
-			h.below.byDuration++
+			h.keep().below.byDuration++
 		}
 	}
 	return a

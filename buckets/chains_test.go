@@ -30,10 +30,10 @@ func TestFirstAttemptsOfAChainComeTogether(t *testing.T) {
 	} {
 		set := newHopSet(NewConfig(nil))
 		set.addChain(&spans.Chain{Hops: hops, Attempts: c.chain})
-		if got := !set.hop(hops[0]).clusters.traces.Empty(); got != c.clusters {
+		if got := !set.hop(hops[0]).clusters.ofTraces().Empty(); got != c.clusters {
 			t.Errorf("%s: %v", name, got)
 		}
-		if !set.hop(hops[1]).clusters.traces.Empty() {
+		if !set.hop(hops[1]).clusters.ofTraces().Empty() {
 			t.Errorf("%s: one call alone is a cluster", name)
 		}
 	}

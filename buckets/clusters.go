@@ -30,8 +30,27 @@ type hopClusters struct {
 // clusters are those of one hop's first attempts.
 type clusters struct {
 	blocks *depend.Blocks
-	traces depend.Clusters
+	traces *depend.Clusters   // nil before the first one; see ofTraces
 	open   []depend.LogBucket // of the trace being added
+}
+
+// noClusters stand for those that never came into being. They are only read.
+var noClusters depend.Clusters
+
+// ofTraces returns the clusters of traces for reading.
+func (b *clusters) ofTraces() *depend.Clusters {
+	if b.traces == nil {
+		return &noClusters
+	}
+	return b.traces
+}
+
+// countTraces returns the clusters of traces, which come into being.
+func (b *clusters) countTraces() *depend.Clusters {
+	if b.traces == nil {
+		b.traces = new(depend.Clusters)
+	}
+	return b.traces
 }
 
 func newHopClusters(n *spans.Naming) *hopClusters {
@@ -41,16 +60,23 @@ func newHopClusters(n *spans.Naming) *hopClusters {
 }
 
 // of returns the clusters of a hop, by the name that it has at this moment.
-func (l *hopClusters) of(id spans.Hop) *clusters {
+func (l *hopClusters) of(id spans.Hop) *clusters { return l.list[l.number(id)] }
+
+// number returns the number of a hop, by the name that it has at this moment unless it has
+// one by the name as it came.
+func (l *hopClusters) number(id spans.Hop) int32 {
+	if i, known := l.hops.Find(id); known {
+		return i
+	}
 	id = l.naming.Hop(id)
 	if i, known := l.hops.Find(id); known {
-		return l.list[i]
+		return i
 	}
 	b := &clusters{blocks: l.window.New()}
-	l.hops.Add(id)
 	l.list = append(l.list, b)
+	i := l.hops.Add(id)
 	l.follow(id, b)
-	return b
+	return i
 }
 
 // follow makes folded count what a new hop counts.
@@ -95,8 +121,10 @@ func (l *hopClusters) merge(o *hopClusters) {
 	}
 	for i, id := range o.hops.Values() {
 		from := o.list[i]
-		l.of(id).traces.Merge(&from.traces)
-		from.traces = depend.Clusters{}
+		if from.traces != nil {
+			l.of(id).countTraces().Merge(from.traces)
+			from.traces = nil
+		}
 	}
 }
 
@@ -116,7 +144,7 @@ func (h *hop) addToClusters(a attempt, s depend.LogBucket) {
 // close ends a trace.
 func (b *clusters) close() {
 	if len(b.open) > 1 {
-		b.traces.Add(b.open)
+		b.countTraces().Add(b.open)
 	}
 	b.open = b.open[:0]
 }
@@ -132,10 +160,10 @@ func startOf(b *spans.Batch, row int) int64 {
 // effects says how the first attempts depend on each other; nil where there is no
 // tail to say it of.
 func (h *hop) effects(q Query, t quantile.Tails) (tails []depend.Dependent, cut depend.Dependent) {
-	if h.tailless(q) != "" || h.clusters.blocks.Empty() && h.clusters.traces.Empty() {
+	if h.tailless(q) != "" || h.clusters.blocks.Empty() && h.clusters.ofTraces().Empty() {
 		return nil, cut
 	}
-	d := depend.Dependence{Traces: &h.clusters.traces, Blocks: h.clusters.blocks, CutFrom: depend.CutBucket}
+	d := depend.Dependence{Traces: h.clusters.ofTraces(), Blocks: h.clusters.blocks, CutFrom: depend.CutBucket}
 	if h.timeout > 0 && !h.tells(q) {
 		d.CutFrom = depend.LogBucketOf(spans.Reached(h.timeout))
 	}

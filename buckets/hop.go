@@ -17,23 +17,43 @@ type hop struct {
 	timeouts   *quantile.Sample // of own cuts whose timeout is known, a value a cut; nil for none
 	suspected  *quantile.Sample // the same, of suspects
 	unfinished uint64
+	*rare                // written to by what keep returns
+	clusters   *clusters // nil for hops folded into one
 	// marked: the source said of some attempt how it ended. A log that writes its
 	// mark only where it is true may have hops without any; they are taken for
 	// unmarked, since a mark that is missing looks the same.
 	marked bool
 	// traced: the attempts are spans. Those say nothing where all went well.
 	traced     bool
-	resolution uint8 // finest seen, as a power of ten over 1 ns: loggers drop trailing zeros
-	clock      uint8 // step of the clock, as such a power, once all was read
-	merged     int32 // hops folded into this one
-	strata     strata
-	held       []heldFailure
-	classes    []class // first attempts by weight, where they have several
-	below      belowCount
-	spoken     uint64     // attempts that were not cut, whose messages speak of a timeout
+	resolution uint8      // finest seen, as a power of ten over 1 ns: loggers drop trailing zeros
+	clock      uint8      // step of the clock, as such a power, once all was read
 	early      *earlyCuts // by their own timeout, but not the one that is known; nil for none
-	tried      uint64     // attempts that took more than one try
-	clusters   *clusters  // nil for hops folded into one
+}
+
+// rare is what most hops have nothing of.
+type rare struct {
+	strata  strata
+	held    []heldFailure
+	merged  int     // hops folded into this one
+	classes []class // first attempts by weight, where they have several
+	below   belowCount
+	spoken  uint64 // attempts that were not cut, whose messages speak of a timeout
+	tried   uint64 // attempts that took more than one try
+}
+
+// nothingRare stands for what never came into being. It is only read.
+var nothingRare rare
+
+func newHop(id spans.Hop) *hop {
+	return &hop{Hop: id, rare: &nothingRare, resolution: unmeasured}
+}
+
+// keep returns what most hops have nothing of for writing; it comes into being.
+func (h *hop) keep() *rare {
+	if h.rare == &nothingRare {
+		h.rare = &rare{strata: strata{store: h.first.store}}
+	}
+	return h.rare
 }
 
 // unmeasured is the resolution of a hop before any row told it.
@@ -214,10 +234,10 @@ func (h *hop) part(retry bool) *part {
 func (h *hop) add(a attempt) {
 	h.marked = h.marked || a.marked
 	if a.tries > 1 {
-		h.tried++
+		h.keep().tried++
 	}
 	if a.speaks && a.outcome != spans.Truncated {
-		h.spoken++
+		h.keep().spoken++
 	}
 	switch a.outcome {
 	case spans.Completed:
@@ -361,16 +381,23 @@ func (h *hop) merge(o *hop) {
 	h.timeouts = joined(h.timeouts, o.timeouts)
 	h.suspected = joined(h.suspected, o.suspected)
 	h.unfinished += o.unfinished
-	h.spoken += o.spoken
 	h.mergeEarly(o.early)
-	h.tried += o.tried
 	h.marked = h.marked || o.marked
 	h.traced = h.traced || o.traced
 	h.resolution = min(h.resolution, o.resolution)
-	h.strata.merge(&o.strata)
-	h.held = append(h.held, o.held...)
-	h.below.add(o.below)
-	h.mergeClasses(o.classes)
+	if o.rare != &nothingRare {
+		h.mergeRare(o)
+	}
+}
+
+func (h *hop) mergeRare(o *hop) {
+	mine := h.keep()
+	mine.spoken += o.spoken
+	mine.tried += o.tried
+	mine.strata.merge(&o.strata)
+	mine.held = append(mine.held, o.held...)
+	mine.below.add(o.below)
+	mine.mergeClasses(o.classes)
 }
 
 func (p *part) merge(o *part) {

@@ -49,7 +49,7 @@ func (s *hopSet) Results(q Query) []Result {
 	s.passUp(q)
 	s.config.clusters.window.Flush()
 	hops := make([]*hop, 0, len(s.hops))
-	for _, h := range s.hops {
+	for h := range s.each() {
 		h.settle(h.tells(q))
 		hops = append(hops, h)
 	}
@@ -110,7 +110,8 @@ func fold(hops []*hop, most int) []*hop {
 	slices.SortStableFunc(hops, func(a, b *hop) int {
 		return cmp.Or(cmp.Compare(time[b].Hi, time[a].Hi), cmp.Compare(time[b].Lo, time[a].Lo))
 	})
-	rest := &hop{merged: int32(len(hops) - most), resolution: unmeasured}
+	rest := newHop(spans.Hop{})
+	rest.keep().merged = len(hops) - most
 	rest.Name = fmt.Sprintf("(other: %d hops)", rest.merged)
 	for _, h := range hops[most:] {
 		rest.merge(h)

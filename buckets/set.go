@@ -2,6 +2,7 @@ package buckets
 
 import (
 	"hash/maphash"
+	"iter"
 
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
@@ -41,7 +42,7 @@ func NewConfig(timeouts map[string]int64) Config {
 // own, and they are merged at the end.
 type hopSet struct {
 	config Config
-	hops   map[spans.Hop]*hop
+	hops   []*hop                    // by the number that config.clusters has for theirs, nil where none
 	bound  map[*spans.Builder][]*hop // the hops of a builder's batches, by index
 	// table is the first hop of the table that the last trace shared with
 	// others, and byTable its hops by index.
@@ -68,7 +69,7 @@ func newHopSet(c Config) *hopSet {
 	if c.clusters == nil {
 		c.clusters = newHopClusters(c.Naming)
 	}
-	return &hopSet{config: c, hops: map[spans.Hop]*hop{}, bound: map[*spans.Builder][]*hop{}}
+	return &hopSet{config: c, bound: map[*spans.Builder][]*hop{}}
 }
 
 // Add counts the attempts of a batch. It keeps nothing of the batch, which
@@ -128,7 +129,7 @@ func (s *hopSet) addRow(h *hop, b *spans.Batch, row int) {
 		tries:    b.Tries[row],
 	}
 	if b.Stratum != nil && !a.retry {
-		a.stratum = h.strata.of(b.Strata[b.Stratum[row]])
+		a.stratum = h.keep().strata.of(b.Strata[b.Stratum[row]])
 	}
 	if s.timed {
 		a.start, a.timed = b.Start(row)
@@ -157,27 +158,43 @@ func (s *hopSet) hopAt(hops []*hop, list []spans.Hop, index int32) *hop {
 	return hops[index]
 }
 
+// hop returns a hop, which comes into being.
 func (s *hopSet) hop(id spans.Hop) *hop {
-	h := s.hops[id]
-	if h == nil && s.config.Naming.Folds() {
-		id = s.config.Naming.Fold(id)
-		h = s.hops[id]
+	i := int(s.config.clusters.number(id))
+	for len(s.hops) <= i {
+		s.hops = append(s.hops, nil)
 	}
-	if h == nil {
-		h = &hop{Hop: id, timeout: s.config.Naming.TimeoutOf(s.config.Timeouts, id), resolution: unmeasured}
-		h.first.store, h.strata.store = s.config.store, s.config.store
-		h.clusters = s.config.clusters.of(id)
-		h.first.blocks = h.clusters.blocks
-		s.hops[id] = h
+	if s.hops[i] == nil {
+		s.hops[i] = s.newHop(i)
 	}
+	return s.hops[i]
+}
+
+func (s *hopSet) newHop(number int) *hop {
+	h := newHop(s.config.clusters.hops.Values()[number])
+	h.timeout = s.config.Naming.TimeoutOf(s.config.Timeouts, h.Hop)
+	h.first.store = s.config.store
+	h.clusters = s.config.clusters.list[number]
+	h.first.blocks = h.clusters.blocks
 	return h
+}
+
+// each yields the hops of the set.
+func (s *hopSet) each() iter.Seq[*hop] {
+	return func(yield func(*hop) bool) {
+		for _, h := range s.hops {
+			if h != nil && !yield(h) {
+				return
+			}
+		}
+	}
 }
 
 // Merge moves the attempts of o into s; o must not be used any more.
 func (s *hopSet) Merge(o *hopSet) {
 	s.config.clusters.merge(o.config.clusters)
-	for id, h := range o.hops {
-		s.hop(id).merge(h)
+	for h := range o.each() {
+		s.hop(h.Hop).merge(h)
 	}
 	if s.config.Naming.Folds() {
 		for i := range o.ended {

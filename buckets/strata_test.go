@@ -180,7 +180,7 @@ func TestTooManyStrata(t *testing.T) {
 		t.Errorf("too many in one of two workers: %q", got)
 	}
 	set := setOf(t, NewConfig(nil), all(grouped(5000), failed(9).from("one more").in("c")))
-	if h := set.hops[spans.Hop{Name: "h"}]; len(h.strata.byName) > 0 {
+	if h := set.hop(spans.Hop{Name: "h"}); len(h.strata.byName) > 0 {
 		t.Errorf("%d strata are kept although they are too many", len(h.strata.byName))
 	}
 	for _, one := range set.Results(asked())[0].Tail {
@@ -192,7 +192,7 @@ func TestTooManyStrata(t *testing.T) {
 
 func TestRetriesAreInNoStratum(t *testing.T) {
 	log := all(done(to(20)...), done(90).from("x").retried(), cut(91).from("y").retried())
-	if set := setOf(t, NewConfig(nil), log); len(set.hops[spans.Hop{Name: "h"}].strata.byName) != 1 {
-		t.Errorf("strata %v", set.hops[spans.Hop{Name: "h"}].strata.byName)
+	if set := setOf(t, NewConfig(nil), log); len(set.hop(spans.Hop{Name: "h"}).strata.byName) != 1 {
+		t.Errorf("strata %v", set.hop(spans.Hop{Name: "h"}).strata.byName)
 	}
 }

@@ -47,7 +47,7 @@ func attemptOf(h *hop, t *spans.Trace, one *spans.Span) attempt {
 		inTrace:  true,
 	}
 	if !a.retry && len(t.Strata) > 0 {
-		a.stratum = h.strata.of(t.Strata[one.Stratum])
+		a.stratum = h.keep().strata.of(t.Strata[one.Stratum])
 	}
 	return a
 }

@@ -19,10 +19,10 @@ func (a *Accumulator) label(q Query) {
 	folds := q.MaxHops > 0 && len(occurs) > q.MaxHops
 	for weight, s := range a.byWeight {
 		s.passUp(q)
-		for id, h := range s.hops {
+		for h := range s.each() {
 			h.settle(h.tells(q))
-			if folds || occurs[id] > 1 {
-				h.classes = h.first.class(weight)
+			if folds || occurs[h.Hop] > 1 {
+				h.keep().classes = h.first.class(weight)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func (p *part) class(weight float64) []class {
 }
 
 // mergeClasses keeps a hop's classes sorted by weight, each weight once.
-func (h *hop) mergeClasses(from []class) {
+func (h *rare) mergeClasses(from []class) {
 	for i := range from {
 		f := &from[i]
 		at, found := slices.BinarySearchFunc(h.classes, f.weight, func(c class, w float64) int { return cmp.Compare(c.weight, w) })
