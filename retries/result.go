@@ -202,13 +202,21 @@ func mostRetried(list []Hop, most int) []Hop {
 	if most <= 0 || len(list) <= most {
 		return list
 	}
-	order := slices.Clone(list)
-	slices.SortStableFunc(order, func(a, b Hop) int {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		a, b := &list[i], &list[k]
 		return cmp.Or(cmp.Compare(b.Rescue.Of, a.Rescue.Of), cmp.Compare(b.Attempts-b.Calls, a.Attempts-a.Calls), cmp.Compare(b.Attempts, a.Attempts))
 	})
 	order = order[:most]
-	slices.SortFunc(order, func(a, b Hop) int { return a.Hop.Compare(b.Hop) })
-	return order
+	slices.Sort(order) // as the list is sorted
+	kept := make([]Hop, most)
+	for i, at := range order {
+		kept[i] = list[at]
+	}
+	return kept
 }
 
 // forgetShares drops what a biased sample cannot tell.

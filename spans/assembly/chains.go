@@ -178,6 +178,7 @@ func (s *Chains) merge() *collected {
 				all.marked[renamings[i].hops[hop]] = true
 			}
 		}
+		c.tables, c.hops, c.sites = nil, nil, table[site]{}
 	}
 	return all
 }
