@@ -24,6 +24,9 @@ const (
 // with a name for every request would fill the memory.
 const MostHops = 20_000
 
+// manyHops are so many that what each costs matters.
+const manyHops = 5000
+
 // Naming says what the hops of a run are called. It counts them over all workers, and
 // from the moment on at which they are too many the ids in all names are folded. What a
 // name becomes depends on the name alone, so it does not matter who met which hop when:
@@ -37,6 +40,7 @@ type Naming struct {
 	kept  map[string]bool
 	folds atomic.Bool
 	ended atomic.Bool
+	many  atomic.Bool
 
 	mu      sync.Mutex
 	met     map[Hop]struct{} // by the names that count
@@ -130,6 +134,7 @@ func (n *Naming) meet(h Hop) {
 		h = n.noted(h)
 	}
 	n.met[h] = struct{}{}
+	n.many.Store(len(n.met) > manyHops)
 	if len(n.met) > n.most && n.MayFold() {
 		n.foldAll()
 	}
@@ -191,6 +196,9 @@ func (n *Naming) Met() (hops int, example Folded) {
 	defer n.mu.Unlock()
 	return len(n.met), n.example
 }
+
+// Many reports whether there are so many hops that what each costs matters.
+func (n *Naming) Many() bool { return n.many.Load() }
 
 // Err returns a *TooManyHopsError once there are more hops than there may be, whatever
 // they are called.

@@ -92,6 +92,7 @@ type pipeline struct {
 	traces  *assembly.Traces
 	chains  *assembly.Chains
 	opened  int32 // files so far
+	saving  bool  // memory, as there are many hops
 
 	// What the reader hands on next: small files together, as they cost no more to read
 	// than to hand over one by one.
@@ -410,6 +411,7 @@ func (l *pipeline) collect() (f *merged, err error) {
 	}
 	if err == nil {
 		l.setMarked(f.ledger.Marked())
+		l.gather()
 		err = l.tellCallees(f)
 	}
 	if err == nil {
@@ -439,6 +441,7 @@ func (l *pipeline) mergeInto(f *merged) {
 
 func (l *pipeline) drain(f *merged) error {
 	for {
+		l.saveMemory()
 		select {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)

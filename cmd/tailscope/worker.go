@@ -12,25 +12,14 @@ import (
 // worker collects for all analyses of a run what it is given; the workers are merged
 // in the end.
 type worker struct {
-	plan      *plan
-	stop      spans.Stop // the run has been ended from outside
-	collected []any      // by the run's analyses
+	plan *plan
+	stop spans.Stop // the run has been ended from outside
+	collectors
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
 	folded           bool // the ids in the names of hops
 	leftOut          leftOut
 	callers          ingest.Callers
-
-	// What those who collect have asked for by their methods.
-	batches []interface{ AddBatch(*spans.Batch) error }
-	chains  []interface{ AddChain(*spans.Chain) }
-	traces  []interface{ AddTrace(*spans.Trace) }
-	nesters []interface{ SetNesting(*nesting.Finding) }
-	names   []interface{ Fold() }
-	files   []interface {
-		Err() error
-		Close() error
-	}
 
 	placer *nesting.Placer // of traces that are chains of hop logs
 	walls  *spans.Walls
@@ -42,19 +31,42 @@ type worker struct {
 	waitingLines *assembly.ChainCollector
 }
 
+// collectors are those of a worker.
+type collectors struct {
+	collected []any // by the run's analyses
+	// What they have asked for by their methods.
+	batches []interface{ AddBatch(*spans.Batch) error }
+	chains  []interface{ AddChain(*spans.Chain) }
+	traces  []interface{ AddTrace(*spans.Trace) }
+	nesters []interface{ SetNesting(*nesting.Finding) }
+	names   []interface{ Fold() }
+	readers []interface{ EndBatches() }
+	files   []interface {
+		Err() error
+		Close() error
+	}
+}
+
 func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.ChainCollector) *worker {
 	w := &worker{plan: p, waiting: traces, waitingLines: chains, walls: spans.NewWalls(p.timeouts, p.naming, p.ingest.Fields.On(outcome.RuleWall))}
-	for _, a := range p.analyses {
-		c := a.collect(p)
+	w.collect()
+	return w
+}
+
+// collect begins to collect, with nothing yet.
+func (w *worker) collect() {
+	w.collectors = collectors{}
+	for _, a := range w.plan.analyses {
+		c := a.collect(w.plan)
 		w.collected = append(w.collected, c)
 		w.batches = appendIf(w.batches, c)
 		w.chains = appendIf(w.chains, c)
 		w.traces = appendIf(w.traces, c)
 		w.nesters = appendIf(w.nesters, c)
 		w.names = appendIf(w.names, c)
+		w.readers = appendIf(w.readers, c)
 		w.files = appendIf(w.files, c)
 	}
-	return w
 }
 
 func appendIf[T any](list []T, c any) []T {
@@ -83,6 +95,13 @@ func (w *worker) addBatch(b *spans.Batch) error {
 		}
 	}
 	return w.waitingLines.AddBatch(b)
+}
+
+// endBatches says that all lines were added.
+func (w *worker) endBatches() {
+	for _, c := range w.readers {
+		c.EndBatches()
+	}
 }
 
 // setNesting tells all who look at chains of hop logs what calls what.
@@ -196,13 +215,17 @@ func (w *worker) close() {
 }
 
 func (w *worker) merge(o *worker) {
+	w.mergeCollected(o)
+	w.nested += o.nested
+	w.unnested += o.unnested
+	w.leftOut.merge(&o.leftOut)
+}
+
+func (w *worker) mergeCollected(o *worker) {
 	for i, a := range w.plan.analyses {
 		if w.stop.Told() {
 			return
 		}
 		a.merge(w.collected[i], o.collected[i])
 	}
-	w.nested += o.nested
-	w.unnested += o.unnested
-	w.leftOut.merge(&o.leftOut)
 }
