@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/tailscope/tailscope/spans"
+)
+
+// TestManyHopsTakeLittleMemory measures what each of as many hops as there may be adds to
+// the most memory that a run has at once, and that the report is the same whoever saw them.
+func TestManyHopsTakeLittleMemory(t *testing.T) {
+	if runtime.GOOS != "linux" || raceEnabled() {
+		t.Skip("the kernel says what a run took, and the race detector takes more")
+	}
+	dir := t.TempDir()
+	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
+	writeHops(t, few, 10)
+	writeHops(t, many, spans.MostHops)
+	for command, most := range map[string]int64{"quantiles": 3600, "analyze": 9000} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			var reports [2]string
+			for i := range reports {
+				jobs := strconv.Itoa(i + 1)
+				_, base := peakOf(t, command, "--jobs", jobs, "--format", "json", few)
+				report, peak := peakOf(t, command, "--jobs", jobs, "--format", "json", many)
+				if each := (peak - base) / spans.MostHops; each > most {
+					t.Errorf("--jobs %s: %d bytes a hop, at most %d", jobs, each, most)
+				}
+				reports[i] = report
+			}
+			if reports[0] != reports[1] || !json.Valid([]byte(reports[0])) {
+				t.Error("the report depends on --jobs, or is no JSON")
+			}
+		})
+	}
+}
+
+// writeHops writes a log in which each of n hops has ten attempts, in chains of ten hops.
+func writeHops(t *testing.T, path string, n int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	start := int64(1768442400000)
+	for i := range 10 * n {
+		if i%10 == 0 {
+			start++
+		}
+		ms := i * 7919 % 500
+		fmt.Fprintf(w, `{"chain_id":"c%d","hop":"/x%s","start_ms":%d,"duration_ms":%d}`+"\n", i/10, letters(i%n), start, ms)
+		start += int64(ms)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// letters writes a number in letters, which nobody takes for an id.
+func letters(n int) (s string) {
+	for range 4 {
+		s = string(rune('a'+n%26)) + s
+		n /= 26
+	}
+	return s
+}
+
+// peakOf runs the program, and returns its report and the most bytes it had at once.
+func peakOf(t *testing.T, args ...string) (report string, peak int64) {
+	t.Helper()
+	status := filepath.Join(t.TempDir(), "status")
+	run := exec.Command("tailscope", args...)
+	run.Env = append(os.Environ(), peakVariable+"="+status)
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	about, err := os.ReadFile(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kilobytes, err := strconv.ParseInt(string(highWater.FindSubmatch(about)[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), kilobytes << 10
+}
