@@ -25,6 +25,8 @@ type Decoder struct {
 	key         []byte              // of a span's hop
 	inspects    func(*format.Chunk) // is shown chunks without what they lay in, and has cuts counted
 	callers     [2]callers          // of attempts, and of spans
+	sample      format.Sample       // of the chunks of a file so far
+	sampled     *format.File        // that it is of
 }
 
 // NewDecoder returns a decoder of batches with the given optional columns; those
@@ -72,7 +74,12 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		dec = key.of.NewDecoder(fields, d.attempts.Columns())
 		d.decoders[key] = dec
 	}
+	if d.sampled != c.File {
+		d.sample, d.sampled = format.Sample{}, c.File
+	}
+	t.Sample.Under(&d.sample)
 	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
+	d.sample.Merge(&t.Sample)
 	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || fields.Selection.Missing(t.Selected) != nil {
 		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
 	}
@@ -109,6 +116,9 @@ type output struct {
 func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
 	row.Hop, row.Instance = o.attempts.Hop(o.bounded(hop)), o.instance(o.attempts, instance)
 	row.Stratum = o.stratum(o.attempts, stratum)
+	if order := format.Order(row); o.tally.Sample.Counts(order) {
+		o.tally.Sample.Add(order, row, hop)
+	}
 	o.append(o.attempts, row)
 }
 

@@ -18,6 +18,7 @@ type Ledger struct {
 	open     map[*format.File]*account // until all that a file gave is entered
 	files    []FileSummary             // the others
 	warnings []note.Warning            // about these
+	samples  []fileSample              // of the first files
 	total    format.Tally
 	rejects  map[format.Reason]*RejectCount
 	seen     map[string]bool // keys, where one that was named is missing
@@ -32,6 +33,7 @@ type account struct {
 	// answerErrors are the first errors in an answer, and errorsSeq their chunk.
 	answerErrors string
 	errorsSeq    int
+	sample       format.Sample
 }
 
 // NewLedger returns an empty ledger.
@@ -75,6 +77,7 @@ func (l *Ledger) Add(t *format.Tally) error {
 func (a *account) add(t *format.Tally) {
 	s := &a.summary
 	a.tallies++
+	a.sample.Merge(&t.Sample)
 	s.Records += t.Records
 	s.Accepted += t.Accepted
 	s.Rejected += t.Rejected
@@ -119,6 +122,9 @@ func (l *Ledger) settle(f *format.File, a *account) {
 		delete(l.open, f)
 		l.files = append(l.files, a.summary)
 		l.warnings = append(l.warnings, a.warnings(f)...)
+		if a.sample.End(); f.Index < mostCompared && len(a.sample.Hashes()) > 0 {
+			l.samples = append(l.samples, fileSample{f.Index, f.Path, a.sample})
+		}
 	}
 }
 
@@ -184,6 +190,7 @@ func (l *Ledger) Summary(configured bool) Summary {
 		s.Warnings = append(s.Warnings, a.warnings(f)...)
 	}
 	slices.SortFunc(s.Files, func(a, b FileSummary) int { return strings.Compare(a.Path, b.Path) })
+	s.Warnings = append(s.Warnings, sharesLines(l.samples)...)
 	slices.SortFunc(s.Warnings, func(a, b note.Warning) int { return strings.Compare(a.Text, b.Text) })
 	for _, r := range l.rejects {
 		s.Rejects = append(s.Rejects, *r)

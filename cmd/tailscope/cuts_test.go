@@ -221,3 +221,26 @@ func TestCallsOfOneNameToTwoServicesAreTwoHops(t *testing.T) {
 		}
 	}
 }
+
+// Lines that are in two files count twice, which is said, whoever read them.
+func TestLinesInTwoFilesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(string(chainLines(t)), "\n")
+	a, b := write(t, "a.ndjson", []byte(strings.Join(lines[:2000], ""))), write(t, "b.ndjson", []byte(strings.Join(lines[1000:], "")))
+	warned := map[string]bool{}
+	for _, jobs := range []string{"1", "3"} {
+		for _, command := range []string{"quantiles", "owner"} {
+			for _, w := range reportOf(t, "", command, "--jobs", jobs, a, b)["input"].(map[string]any)["warnings"].([]any) {
+				if w := w.(map[string]any); w["code"] == "repeated_lines" {
+					warned[fmt.Sprint(jobs, " ", w["text"])] = true
+				}
+			}
+		}
+	}
+	if len(warned) != 2 {
+		t.Errorf("warned of %v", warned)
+	}
+	if page := must(t, "", "quantiles", write(t, "first.ndjson", []byte(strings.Join(lines[:1000], ""))), write(t, "rest.ndjson", []byte(strings.Join(lines[1000:], "")))); strings.Contains(page, "count twice") {
+		t.Error("two halves of a log are warned of")
+	}
+}

@@ -34,6 +34,7 @@ type Tally struct {
 
 	Units, Marks, Basis uint8
 	KeepAll             bool
+	Sample              Sample // of the attempts of a hop log
 
 	window
 }
