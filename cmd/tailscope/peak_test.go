@@ -85,6 +85,11 @@ var hostile = []struct {
 			w.around(fmt.Sprintf(`{"duration_ms":5,"hop":"%d`, i), "h", 15<<20, `"}`+"\n")
 		}
 	}, "quantiles", ""},
+	{"keys below the limit", 300, 900, func(w text, n int) {
+		for i := range n / 15 {
+			w.around(fmt.Sprintf(`{"duration_ms":5,"hop":"a","%d`, i), "k", 15<<20, `":1}`+"\n")
+		}
+	}, "analyze", ""},
 	{"one span again and again", 300, 1000, func(w text, n int) {
 		w.around(`{"data":[{"traceID":"a1","spans":[`, jaegerSpan+`,`, 1000*n-1, jaegerSpan+`],`+processes+`}]}`)
 	}, "analyze", ""},
@@ -104,7 +109,7 @@ func TestHostileInputsTakeLittleMemory(t *testing.T) {
 				n = c.quick
 			}
 			switch {
-			case strings.HasPrefix(c.name, "names"):
+			case strings.HasSuffix(c.name, "below the limit"):
 				want = fmt.Sprint(n/15, " 0")
 			case want == "":
 				want = fmt.Sprint(1000*n, " 0")

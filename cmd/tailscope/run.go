@@ -86,6 +86,7 @@ type pipeline struct {
 	chunks  chan []*ingest.Chunk
 	events  chan event
 	bytes   *atomic.Int64
+	large   *underWay // chunks
 	running sync.WaitGroup
 	workers []*worker
 	kept    bool // what they collected was merged and handed on
@@ -115,7 +116,7 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 	outside := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	l := &pipeline{
-		plan: p, ctx: ctx, bytes: new(atomic.Int64),
+		plan: p, ctx: ctx, bytes: new(atomic.Int64), large: newUnderWay(),
 		chunks: make(chan []*ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
@@ -211,6 +212,9 @@ func (l *pipeline) readOne(src ingest.Source) error {
 		if err == io.EOF {
 			break
 		}
+		if !l.large.take(l.ctx, len(c.Data)) {
+			return nil
+		}
 		l.group, l.grouped = append(l.group, c), l.grouped+len(c.Data)
 		if (l.grouped >= groupBytes || len(l.group) == mostGrouped) && !l.handOn() {
 			return nil
@@ -249,8 +253,10 @@ func (l *pipeline) work(w *worker) {
 	for group := range l.untilStopped() {
 		tallies := make([]*ingest.Tally, len(group))
 		for i, c := range group {
+			size := len(c.Data)
 			tallies[i] = decoder.Decode(c, take)
 			c.Release()
+			l.large.give(size)
 		}
 		l.send(event{tallies: tallies})
 	}

@@ -3,6 +3,8 @@ package format
 import (
 	"bufio"
 	"io"
+	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,30 +14,74 @@ import (
 var (
 	readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, HeadSize) }}
 	free    sync.Map // of chan *buffer, by their size
+	large   largeBuffers
 )
 
 // buffer is what a window reads into. Chunks have parts of it; it is used again once
 // the window and they are done with it.
 type buffer struct {
 	b     []byte
+	whole []byte // b and what more there is room for, in one that serves a long record
 	users atomic.Int32
 	again bool // it is of a size that others ask for
 }
 
-// newBuffer returns an empty buffer with one user.
-func newBuffer(size int, usual bool) *buffer {
-	b := &buffer{again: usual}
-	if usual {
-		select {
-		case b = <-freeBuffers(size):
-		default:
-		}
-	}
-	if b.b == nil {
+// newBuffer returns an empty buffer with one user, of a size that others ask for.
+func newBuffer(size int) *buffer {
+	b := &buffer{again: true}
+	select {
+	case b = <-freeBuffers(size):
+	default:
 		b.b = make([]byte, 0, size)
 	}
 	b.users.Store(1)
 	return b
+}
+
+// largeBuffers are those that a long record was read into, and that nobody uses: the
+// next one may be as long.
+type largeBuffers struct {
+	mu   sync.Mutex
+	list []*buffer // by their room
+}
+
+// freeLarge is how many wait: one may be read into while it is copied from another.
+const freeLarge = 2
+
+// newLarge is newBuffer for a size that others do not ask for. The buffer has no more
+// room than that: what is too long must not depend on what was read before.
+func newLarge(size int) *buffer {
+	b := large.take(size)
+	if b == nil {
+		b = &buffer{whole: make([]byte, 1<<bits.Len(uint(size)))} // so that it fits others
+	}
+	b.b = b.whole[:0:size]
+	b.users.Store(1)
+	return b
+}
+
+// take returns the smallest with that much room, nil where there is none.
+func (l *largeBuffers) take(size int) *buffer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.list, func(b *buffer) bool { return len(b.whole) >= size })
+	if i < 0 {
+		return nil
+	}
+	b := l.list[i]
+	l.list = slices.Delete(l.list, i, i+1)
+	return b
+}
+
+// give keeps the largest.
+func (l *largeBuffers) give(b *buffer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, b)
+	slices.SortFunc(l.list, func(a, b *buffer) int { return len(a.whole) - len(b.whole) })
+	if over := len(l.list) - freeLarge; over > 0 {
+		l.list = slices.Delete(l.list, 0, over)
+	}
 }
 
 // share adds a user.
@@ -48,7 +94,11 @@ func (b *buffer) share() *buffer {
 
 // release takes a user away.
 func (b *buffer) release() {
-	if b == nil || b.users.Add(-1) > 0 || !b.again {
+	if b == nil || b.users.Add(-1) > 0 {
+		return
+	}
+	if !b.again {
+		large.give(b)
 		return
 	}
 	b.b = b.b[:0]
@@ -70,7 +120,7 @@ func part(size, n int) (of *buffer, b []byte) {
 	}
 	if of == nil || cap(of.b) != size || size-len(of.b) < n {
 		of.release()
-		of = newBuffer(size, true)
+		of = newBuffer(size)
 	}
 	from := len(of.b)
 	of.b = of.b[:from+n]

@@ -94,12 +94,12 @@ func (w *Window) move() {
 
 // buffer returns a buffer with room for more than what is ahead.
 func (w *Window) buffer() *buffer {
-	size, usual := 2*len(w.Ahead()), false
-	if size <= w.room {
-		size, usual = w.room, true
-	}
+	size, room := 2*len(w.Ahead()), w.room
 	w.room = min(2*w.room, w.most)
-	return newBuffer(size, usual)
+	if size > room {
+		return newLarge(size)
+	}
+	return newBuffer(room)
 }
 
 // Close gives the buffer back: the chunks keep what they have of it.

@@ -33,7 +33,10 @@ func newNDJSON(f *format.Settings, c spans.Columns) *ndjson {
 	return d
 }
 
-func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) { d.decode(c, t, s, d) }
+func (d *ndjson) Decode(c *format.Chunk, t *format.Tally, s format.Sink) {
+	d.decode(c, t, s, d)
+	d.raw, d.scanner.B = nil, nil // else a worker that waits keeps the memory of its last chunk
+}
 
 func (d *ndjson) fast(_ *format.Chunk, data []byte) (n int, ordinary *fastRow) {
 	return d.layouts.read(&d.scanner, data)

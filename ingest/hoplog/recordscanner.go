@@ -20,6 +20,10 @@ type recordScanner struct {
 	rec    *field.Record
 }
 
+// longName is from how many bytes on a name is no key that anybody asks for: it is not
+// copied, which each worker would need the room for.
+const longName = 64 << 10
+
 // scan reads the object in b into the record.
 func (s *recordScanner) scan(b []byte) error {
 	s.B, s.I, s.Depth, s.prefix = b, 0, 0, s.prefix[:0]
@@ -48,6 +52,9 @@ func (s *recordScanner) notObject() error {
 
 // value reads the value of a key and notes it where the key is known.
 func (s *recordScanner) value(name []byte) error {
+	if len(name) > longName {
+		return s.Skip()
+	}
 	outer := len(s.prefix)
 	s.prefix = append(s.prefix, name...)
 	key := s.keys.Next(s.prefix)
