@@ -15,6 +15,21 @@ func TestQuotedFieldsMayHoldAnything(t *testing.T) {
 	same(t, "rejects", len(d.rejects), 0)
 }
 
+// The columns beyond would be lost, and the rest of the header be a row.
+func TestAHeaderThatDoesNotFitIntoTheHeadIsRefused(t *testing.T) {
+	for _, named := range []string{"", "csv"} {
+		for _, c := range []struct {
+			size int
+			want string
+		}{{format.HeadSize, "1 row, <nil>"}, {format.HeadSize + 1, "0 row, in: this is a table whose header is longer than 256 KiB"}} {
+			start := "chain,hop,duration_ms,"
+			d := decode(t, how{format: named}, start+strings.Repeat("x", c.size-len(start)-1)+"\n1,a,5,2\n")
+			got := fmt.Sprintf("%d row, %v", len(d.rows), d.err)
+			same(t, fmt.Sprintf("%q, %d bytes", named, c.size), got[:min(len(got), len(c.want))], c.want)
+		}
+	}
+}
+
 // A quote that is never closed costs its line, be there quotes after it or not.
 func TestUnclosedQuoteCostsOnlyItsLine(t *testing.T) {
 	var in strings.Builder

@@ -102,12 +102,28 @@ func sniffHeader(head []byte, c cutter, f *format.Settings) format.Sniffed {
 	constant.name(rec)
 	s := recognise(rec, seen, f.Fields)
 	switch {
+	case s.Mine && cutOff(head, rest):
+		return format.Sniffed{Refused: longHeader()}
 	case !s.Mine && h.isData(rest):
 		s.Refused = &format.RefusedError{What: "a table without a header", Why: h.remedy()}
 	case h.firstMeasured(rest, rec, constant):
 		s.Unitless = unitless(rec)
 	}
 	return s
+}
+
+// longHeader is a header of which only the start can be looked at.
+func longHeader() *format.RefusedError {
+	return &format.RefusedError{
+		What: fmt.Sprintf("a table whose header is longer than %d KiB", format.HeadSize>>10),
+		Why:  "the columns beyond are not known; cut the header and its rows to the columns that are needed",
+	}
+}
+
+// cutOff reports whether a header goes on beyond the head of the file: nothing is
+// left of it, not even the end of the line.
+func cutOff(head, rest []byte) bool {
+	return len(head) >= format.HeadSize && len(rest) == 0 && !bytes.HasSuffix(head, format.Newline)
 }
 
 // isData reports whether what stands in place of a header is a row: no cell of it is
@@ -202,6 +218,11 @@ func takeHeader(f *format.File, commas []byte, s *format.Settings) (format.Chunk
 	h, rest, err := findHeader(head, c, s)
 	if err != nil {
 		return nil, err
+	}
+	if cutOff(head, rest) {
+		refused := longHeader()
+		refused.Path = f.Path
+		return nil, refused
 	}
 	used := len(head) - len(rest)
 	lines := int64(bytes.Count(head[:used], format.Newline))
