@@ -62,10 +62,16 @@ func TestWhatLiesInSomethingHasItsPlaceInTheFile(t *testing.T) {
 // An array with a record a line, or pretty-printed, has all of them, and a broken line
 // costs itself.
 func TestArraysOfAnySizeAreReadWhole(t *testing.T) {
+	arraysAreReadWhole(t, 300, decodeAnyhow)
+	arraysAreReadWhole(t, 10000, decode) // beyond the head of a file
+}
+
+func arraysAreReadWhole(t *testing.T, n int, read func(testing.TB, how, string) decoded) {
+	t.Helper()
 	var lines, pretty strings.Builder
 	lines.WriteString("[")
 	pretty.WriteString("{\n  \"took\": 3,\n  \"records\": [")
-	for i := range 10000 {
+	for i := range n {
 		comma := ","
 		if i == 0 {
 			comma = ""
@@ -74,18 +80,18 @@ func TestArraysOfAnySizeAreReadWhole(t *testing.T) {
 		fmt.Fprintf(&pretty, "%s\n    {\n      \"hop\": \"a\",\n      \"duration_ms\": %d\n    }", comma, i)
 	}
 	for _, in := range []string{lines.String() + "\n]\n", pretty.String() + "\n  ]\n}\n"} {
-		d := decodeAnyhow(t, how{}, in)
-		same(t, "accepted", len(d.rows), 10000)
+		d := read(t, how{}, in)
+		same(t, "accepted", len(d.rows), n)
 		same(t, "rejected", len(d.rejects), 0)
-		same(t, "the last", int64(d.rows[9999].Duration), int64(9999e6))
+		same(t, "the last", int64(d.rows[n-1].Duration), int64(n-1)*1e6)
 	}
-	broken := strings.Replace(lines.String()+"\n]", `,"duration_ms":5000}`, `,"dura`, 1)
+	broken := strings.Replace(lines.String()+"\n]", fmt.Sprintf(`,"duration_ms":%d}`, n/2), `,"dura`, 1)
 	d := decode(t, how{}, broken)
-	same(t, "beside a broken line", fmt.Sprint(len(d.rows), len(d.rejects)), "9999 1")
+	same(t, "beside a broken line", fmt.Sprint(len(d.rows), len(d.rejects)), fmt.Sprint(n-1, 1))
 	cut := decode(t, how{}, pretty.String())
-	same(t, "cut off between records", fmt.Sprint(len(cut.rows), cut.summary.Files[0].Complete), "10000 false")
+	same(t, "cut off between records", fmt.Sprint(len(cut.rows), cut.summary.Files[0].Complete), fmt.Sprint(n, false))
 	cut = decode(t, how{}, pretty.String()[:pretty.Len()-8])
-	same(t, "cut off in a record", fmt.Sprint(len(cut.rows), cut.summary.Files[0].Complete), "9999 false")
+	same(t, "cut off in a record", fmt.Sprint(len(cut.rows), cut.summary.Files[0].Complete), fmt.Sprint(n-1, false))
 }
 
 func TestRecordsBehindALongPreambleAreRead(t *testing.T) {

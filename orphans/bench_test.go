@@ -113,7 +113,7 @@ func TestGreatTraces(t *testing.T) {
 		t.Skip()
 	}
 	const deep = 100_000
-	wide := 1_000_000
+	wide := 250_000
 	if raceDetector {
 		wide = 100_000
 	}

@@ -11,7 +11,7 @@ import (
 // Clocks that are 50 ms apart are left to the table: no rule is right there always.
 func TestNoOwnerIsWrong(t *testing.T) {
 	t.Parallel()
-	s := settings{seeds: 12, requests: 400}
+	s := settings{seeds: 6, requests: 400}
 	if testing.Short() {
 		s.seeds = 1
 	}
