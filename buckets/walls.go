@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // maxWalls is how many known timeouts of one hop are listed; propagated
@@ -49,4 +50,75 @@ func (h *hop) inferredWalls() (list []Wall, wrong []quantile.Wall) {
 		list = append(list, Wall{Source: Inferred, Count: w.Count, From: w.From, To: w.To})
 	}
 	return list, wrong
+}
+
+// What completed or failed at one length far beyond the others may have been ended by a
+// timeout that nobody marked. It stays in its bucket, but values and limits take it for
+// cut.
+
+// pile returns where the first attempts pile up, nil where they do not.
+func (p *part) pile() *quantile.PileUp {
+	if p.rare == nil {
+		return nil
+	}
+	return p.rare.pile
+}
+
+// findPileUp looks for one among the first attempts of calls. Producers and consumers of
+// messages wait for no timeout, and what a server takes piles up where a call that it makes
+// times out.
+func (h *hop) findPileUp(target quantile.P) *quantile.PileUp {
+	if h.merged > 0 || h.Kind != spans.NoKind && h.Kind != spans.Client {
+		return nil
+	}
+	if pile, found := quantile.FindPileUp(h.first.union(completions, failures), h.step(), target); found {
+		return &pile
+	}
+	return nil
+}
+
+// setPile takes what lies in a pile-up for cut.
+func (h *hop) setPile(pile *quantile.PileUp) {
+	if pile == nil {
+		return
+	}
+	h.first.split(pile)
+	h.first.rare.pile = pile
+	for i := range h.classes {
+		h.classes[i].split(pile)
+	}
+}
+
+// split moves what lies in a pile-up out of the attempts that are known to have completed,
+// or to have failed for another reason.
+func (p *part) split(pile *quantile.PileUp) {
+	p.splitTo(piledDone, completions, pile)
+	p.splitTo(piledFailed, failures, pile)
+}
+
+func (p *part) splitTo(piled, of int, pile *quantile.PileUp) {
+	all := p.leave(of)
+	*p.slot(piled) = nil
+	if all == nil {
+		return
+	}
+	for v, n := range all.All() {
+		to := of
+		if pile.From <= v && v <= pile.To {
+			to = piled
+		}
+		p.sample(to).AddN(v, n)
+	}
+}
+
+// pileTarget is the quantile for which so few as a fifth of what lies beyond it make a
+// pile-up worth naming: the highest that is asked for.
+func (q Query) pileTarget() quantile.P {
+	most := median
+	for _, p := range q.withTarget() {
+		if p.Beyond() > 0 && p.Compare(most) > 0 {
+			most = p
+		}
+	}
+	return most
 }
