@@ -3,7 +3,6 @@ package format
 import (
 	"bufio"
 	"io"
-	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,8 +37,15 @@ func newBuffer(size int) *buffer {
 	return b
 }
 
-// largeBuffers are those that a long record was read into, and that nobody uses: the
-// next one may be as long.
+// newSingle is newBuffer for a size that nobody asks for again.
+func newSingle(size int) *buffer {
+	b := &buffer{b: make([]byte, 0, size)}
+	b.users.Store(1)
+	return b
+}
+
+// largeBuffers are those that a long line was read into, and that nobody uses: the
+// next one may be as long. They go with the end of the file.
 type largeBuffers struct {
 	mu   sync.Mutex
 	list []*buffer // by their room
@@ -53,7 +59,7 @@ const freeLarge = 2
 func newLarge(size int) *buffer {
 	b := large.take(size)
 	if b == nil {
-		b = &buffer{whole: make([]byte, 1<<bits.Len(uint(size)))} // so that it fits others
+		b = &buffer{whole: make([]byte, size)}
 	}
 	b.b = b.whole[:0:size]
 	b.users.Store(1)
@@ -71,6 +77,13 @@ func (l *largeBuffers) take(size int) *buffer {
 	b := l.list[i]
 	l.list = slices.Delete(l.list, i, i+1)
 	return b
+}
+
+// drop lets go of all.
+func (l *largeBuffers) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = nil
 }
 
 // give keeps the largest.
@@ -98,7 +111,9 @@ func (b *buffer) release() {
 		return
 	}
 	if !b.again {
-		large.give(b)
+		if b.whole != nil {
+			large.give(b)
+		}
 		return
 	}
 	b.b = b.b[:0]

@@ -113,6 +113,7 @@ type Splitter struct {
 // NewSplitter returns what cuts the rest of a file.
 func NewSplitter(f *File, boundary func([]byte) int) *Splitter {
 	s := &Splitter{Window: newWindow(f, f.Rest()), boundary: boundary}
+	s.lines = true
 	s.shareBuffer()
 	return s
 }

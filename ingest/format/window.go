@@ -27,9 +27,12 @@ type Window struct {
 	room int // of the next buffer, at least
 	most int // that room grows to
 	step int // how much is read at once
-	of   *buffer
-	buf  []byte // what was read into it and not given to a chunk
-	pos  int    // of the place in buf
+	// lines: what is large is a long line, after which others may be as long. A document
+	// has few large elements.
+	lines bool
+	of    *buffer
+	buf   []byte // what was read into it and not given to a chunk
+	pos   int    // of the place in buf
 }
 
 // readSize is how much is read at once: what is left of it after a chunk is
@@ -96,16 +99,22 @@ func (w *Window) move() {
 func (w *Window) buffer() *buffer {
 	size, room := 2*len(w.Ahead()), w.room
 	w.room = min(2*w.room, w.most)
-	if size > room {
+	switch {
+	case size <= room:
+		return newBuffer(room)
+	case w.lines:
 		return newLarge(size)
 	}
-	return newBuffer(room)
+	return newSingle(size)
 }
 
 // Close gives the buffer back: the chunks keep what they have of it.
 func (w *Window) Close() {
 	w.of.release()
 	w.of, w.buf, w.pos = nil, nil, 0
+	if w.lines {
+		large.drop()
+	}
 }
 
 // Ahead is what was read from pos on.
