@@ -154,7 +154,7 @@ func parseTimeSpan(b []byte) (Length, error) {
 	b, negative := bytes.CutPrefix(b, []byte{'-'})
 	days, clock, ok := cutDays(b)
 	parts := bytes.Split(clock, []byte{':'})
-	if !ok || len(parts) > 3 || len(parts) == 2 && bytes.IndexAny(clock, ".,") < 0 {
+	if !ok || len(parts) > 3 || len(parts) == 2 && !bytes.ContainsAny(clock, ".,") {
 		return Length{}, ErrNotNumber
 	}
 	seconds, err := ParseDecimal(bytes.Replace(parts[len(parts)-1], []byte{','}, []byte{'.'}, 1))
