@@ -70,18 +70,48 @@ func oracle(lines []testLine) map[string]tally {
 	return all
 }
 
-// passedUp makes each failure that holds a cut of another hop of its chain a cut.
+// passedUp makes each failure a cut that holds cuts of another hop of its chain which
+// that hop's retries did not answer.
 func passedUp(lines []testLine) []testLine {
 	all := slices.Clone(lines)
 	for i, l := range lines {
+		if l.outcome != failed || l.chain == "" {
+			continue
+		}
+		inside := map[string][]testLine{}
 		for _, c := range lines {
-			held, _ := l.ran().Holds(c.ran())
-			if held && l.outcome == failed && c.outcome == cut && l.chain != "" && l.chain == c.chain && l.hop != c.hop {
+			if held, _ := l.ran().Holds(c.ran()); held && l.chain == c.chain && l.hop != c.hop {
+				inside[c.hop] = append(inside[c.hop], c)
+			}
+		}
+		for _, calls := range inside {
+			if unanswered(calls) {
 				all[i].outcome, all[i].failure = cut, spans.NotFailed
 			}
 		}
 	}
 	return all
+}
+
+// unanswered reports whether attempts of one hop were cut and not answered in time: by
+// as many completed retries as first attempts were cut, one of them after the last cut.
+func unanswered(calls []testLine) bool {
+	cuts, firsts, answers, lastCut, answer, untimed := 0, 0, 0, 0, 0, false
+	for _, c := range calls {
+		switch {
+		case c.outcome == cut:
+			cuts++
+			lastCut, untimed = max(lastCut, c.end), untimed || c.untimed
+			if !c.retry {
+				firsts++
+			}
+		case c.retry && c.outcome == spans.Completed:
+			answers++
+			answer, untimed = max(answer, c.start), untimed || c.untimed
+		}
+	}
+	late := int64(lastCut-answer)*ms > spans.RetryOverlap
+	return cuts > 0 && (answers == 0 || answers < firsts || !untimed && late)
 }
 
 func (l testLine) ran() spans.Interval {
