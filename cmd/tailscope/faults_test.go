@@ -451,7 +451,7 @@ func TestAFaultAtAnyCallGivesNoWrongNumber(t *testing.T) {
 	var mu sync.Mutex
 	var outcomes [5]int
 	all := append(scenes(t), spillScenes()...)
-	if testing.Short() {
+	if testing.Short() || raceEnabled() {
 		few := []string{"analyze of lines", "in.csv plain", "hidden files", "spans are spilled to files with names"}
 		all = slices.DeleteFunc(all, func(s scene) bool { return !slices.Contains(few, s.name) })
 	}
