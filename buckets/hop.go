@@ -336,15 +336,6 @@ func (h *hop) addCut(a attempt) {
 	}
 }
 
-// wallOf is the timeout of an attempt: the one that the user gave, else the one that
-// its record carries; 0 for none.
-func (h *hop) wallOf(a *attempt) int64 {
-	if h.timeout > 0 {
-		return h.timeout
-	}
-	return a.timeout
-}
-
 // addSuspect takes an attempt that its timeout cut, unless the input turns out to mark
 // those.
 func (h *hop) addSuspect(a attempt, wall int64) {
@@ -413,32 +404,6 @@ func (p *part) merge(o *part) {
 	}
 	for i, n := range o.ends.cuts {
 		into.cuts[i] += n
-	}
-}
-
-// earlyCuts counts attempts that were cut so long before their timeout that it was
-// another.
-type earlyCuts struct {
-	n                 uint64
-	duration, timeout int64 // of the shortest; of several that are as short the longest timeout
-}
-
-func (h *hop) noteEarly(timeout, duration int64) {
-	if timeout > 0 && duration < quantile.LoggedFrom(timeout) {
-		h.mergeEarly(&earlyCuts{1, duration, timeout})
-	}
-}
-
-func (h *hop) mergeEarly(o *earlyCuts) {
-	switch e := h.early; {
-	case o == nil:
-	case e == nil:
-		h.early = o
-	default:
-		e.n += o.n
-		if o.duration < e.duration || o.duration == e.duration && o.timeout > e.timeout {
-			e.duration, e.timeout = o.duration, o.timeout
-		}
 	}
 }
 

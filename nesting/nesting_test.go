@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tailscope/tailscope/internal/worlds"
+	"github.com/tailscope/tailscope/nesting/worlds"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -155,39 +155,6 @@ func TestVeryManyVotesEndTheSurvey(t *testing.T) {
 	}
 }
 
-// chainsOf puts the lines of a world together.
-func chainsOf(lines []worlds.Line) (list []*spans.Chain) {
-	number := map[string]int32{}
-	var table []spans.Hop
-	for _, l := range lines {
-		if _, known := number[l.Hop]; !known {
-			number[l.Hop] = int32(len(table))
-			table = append(table, spans.Hop{Name: l.Hop})
-		}
-	}
-	at := map[int]*spans.Chain{}
-	for _, l := range lines {
-		c := at[l.Chain]
-		if c == nil {
-			c = &spans.Chain{Hops: table, ID: spans.TraceID{Lo: uint64(l.Chain)*0x9e3779b97f4a7c15 + 1}}
-			at[l.Chain] = c
-			list = append(list, c)
-		}
-		a := spans.Attempt{Start: l.Start, Duration: l.Duration, Hop: number[l.Hop], Parent: -1, Timed: true}
-		switch {
-		case l.Cut:
-			a.Outcome, a.CutBy = spans.Truncated, spans.Own
-		case l.Failed:
-			a.Outcome, a.Failure = spans.Failed, spans.OtherFailure
-		}
-		c.Attempts = append(c.Attempts, a)
-	}
-	for _, c := range list {
-		c.Link()
-	}
-	return list
-}
-
 // anyWorld is a world and the chains of one of its logs.
 func anyWorld(t *rapid.T) (string, int64, []*spans.Chain) {
 	w := rapid.SampledFrom(worlds.Kinds()).Draw(t, "world")
@@ -197,7 +164,7 @@ func anyWorld(t *rapid.T) (string, int64, []*spans.Chain) {
 	if f.AtEnd {
 		step = max(step, ms)
 	}
-	return w.Name + ", " + f.Name, step, chainsOf(w.Log(requests, f, seed))
+	return w.Name + ", " + f.Name, step, worlds.Chains(w.Log(requests, f, seed))
 }
 
 func findIn(step int64, chains []*spans.Chain) *Finding {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailscope/tailscope/internal/worlds"
+	"github.com/tailscope/tailscope/nesting/worlds"
 )
 
 // Clocks that are 50 ms apart are left to the table: no rule is right there always.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailscope/tailscope/internal/worlds"
+	"github.com/tailscope/tailscope/nesting/worlds"
 )
 
 // statedLog writes the log of a world whose lines name their callers under a key, as the

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -76,25 +75,4 @@ func letters(n int) (s string) {
 		n /= 26
 	}
 	return s
-}
-
-// peakOf runs the program, and returns its report and the most bytes it had at once.
-func peakOf(t *testing.T, args ...string) (report string, peak int64) {
-	t.Helper()
-	status := filepath.Join(t.TempDir(), "status")
-	run := exec.Command("tailscope", args...)
-	run.Env = append(os.Environ(), peakVariable+"="+status)
-	out, err := run.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	about, err := os.ReadFile(status)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kilobytes, err := strconv.ParseInt(string(highWater.FindSubmatch(about)[1]), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out), kilobytes << 10
 }

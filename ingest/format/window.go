@@ -250,3 +250,31 @@ func (w *Window) Token(limit int, scan func([]byte) (n int, done bool)) (text []
 
 // startOfToken is how much is kept of a token that is too long.
 const startOfToken = 1 << 10
+
+// ElementState is what there is of an element: all, what the stream has before it ends,
+// or more than may be held.
+type ElementState uint8
+
+const (
+	ElementWhole ElementState = iota
+	ElementCut
+	ElementLong
+)
+
+// Element finds the end of the object or array that starts at from, if it is not longer
+// than limit. Both count bytes from the place reached.
+func (w *Window) Element(from, limit int) (end int, state ElementState) {
+	var s jsonscan.Balance
+	for at := from; ; {
+		n, done := s.Scan(w.Ahead()[at:])
+		at += n
+		switch {
+		case done:
+			return at, ElementWhole
+		case at-from > limit:
+			return 0, ElementLong
+		case !w.More():
+			return 0, ElementCut
+		}
+	}
+}

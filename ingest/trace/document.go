@@ -363,13 +363,13 @@ func (d *documents) elements(of *dialect) (*format.Chunk, error) {
 	inArray := len(d.nesting) > 0 && d.here().array
 	whole, next := 0, 0
 	for {
-		end, state := d.element(next, d.large)
+		end, state := d.Element(next, d.large)
 		switch {
-		case state == elementWhole:
+		case state == format.ElementWhole:
 			whole = end
 		case whole > 0:
 			return d.Chunk(whole, &fragment{of: of}), nil
-		case state == elementLarge:
+		case state == format.ElementLong:
 			return nil, d.takeApart(of)
 		default:
 			return d.cutElement(of), nil
@@ -388,32 +388,6 @@ func (d *documents) cutElement(of *dialect) *format.Chunk {
 	c.Open, c.Cut = true, true
 	d.nesting = d.nesting[:0]
 	return c
-}
-
-type elementState uint8
-
-const (
-	elementWhole elementState = iota
-	elementCut
-	elementLarge
-)
-
-// element finds the end of the object or array that starts at from, if it is
-// not longer than limit. Both count from the place reached.
-func (d *documents) element(from, limit int) (end int, state elementState) {
-	var s jsonscan.Balance
-	for at := from; ; {
-		n, done := s.Scan(d.Ahead()[at:])
-		at += n
-		switch {
-		case done:
-			return at, elementWhole
-		case at-from > limit:
-			return 0, elementLarge
-		case !d.More():
-			return 0, elementCut
-		}
-	}
 }
 
 // following returns where the next object of the array starts, one comma and a little

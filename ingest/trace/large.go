@@ -292,12 +292,12 @@ func (s *split) add(at format.Place, text []byte) {
 // span moves one span.
 func (s *split) span() (whole bool, err error) {
 	d := s.documents
-	end, state := d.element(0, d.File.MaxLine)
+	end, state := d.Element(0, d.File.MaxLine)
 	switch state {
-	case elementCut:
+	case format.ElementCut:
 		d.SkipAll()
 		return false, nil
-	case elementLarge:
+	case format.ElementLong:
 		return true, s.passSpan()
 	}
 	s.moveOn(end)

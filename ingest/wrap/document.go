@@ -194,13 +194,13 @@ func (d *documents) passValue(c byte) {
 func (d *documents) records() *format.Chunk {
 	whole, next, top := 0, 0, len(d.nesting) == 0
 	for {
-		end, state := d.record(next)
+		end, state := d.Element(next, d.File.MaxLine)
 		switch {
-		case state == recordWhole:
+		case state == format.ElementWhole:
 			whole = end
 		case whole > 0:
 			return d.Chunk(whole, nil)
-		case state == recordLong:
+		case state == format.ElementLong:
 			return d.passLong()
 		default:
 			return d.cut()
@@ -208,31 +208,6 @@ func (d *documents) records() *format.Chunk {
 		var more bool
 		if next, more = d.following(whole, top); whole >= d.Size || !more {
 			return d.Chunk(whole, nil)
-		}
-	}
-}
-
-type recordState uint8
-
-const (
-	recordWhole recordState = iota
-	recordCut
-	recordLong
-)
-
-// record finds the end of the record at from, counted from the place reached.
-func (d *documents) record(from int) (end int, state recordState) {
-	var s jsonscan.Balance
-	for at := from; ; {
-		n, done := s.Scan(d.Ahead()[at:])
-		at += n
-		switch {
-		case done:
-			return at, recordWhole
-		case at-from > d.File.MaxLine:
-			return 0, recordLong
-		case !d.More():
-			return 0, recordCut
 		}
 	}
 }

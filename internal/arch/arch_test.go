@@ -40,6 +40,7 @@ var table = map[string][]string{
 	"sampling":           {"spans", "quantile"},
 	"orphans":            {"spans", "quantile", "buckets", "report"},
 	"nesting":            {"spans"},
+	"nesting/worlds":     {"spans"},
 	"callees":            {"spans"},
 	"attribution":        {"spans", "nesting", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
@@ -48,7 +49,7 @@ var table = map[string][]string{
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
-	"bench/worlds":       {"spans", "nesting", "quantile", "attribution"},
+	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
 	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "report"},
 }
@@ -56,9 +57,11 @@ var table = map[string][]string{
 // pages says what tests of a package may import besides: those of whole pages have
 // every section, and those of what looks at chains put some together.
 var pages = map[string][]string{
-	"attribution": {"spans/assembly"},
-	"retries":     {"spans/assembly"},
-	"report":      {"ingest", "ingest/format", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
+	"nesting":       {"nesting/worlds"},
+	"cmd/tailscope": {"nesting/worlds"},
+	"attribution":   {"spans/assembly"},
+	"retries":       {"spans/assembly"},
+	"report":        {"ingest", "ingest/format", "spans", "quantile/fit", "buckets", "orphans", "attribution", "retries", "timeouts", "report"},
 }
 
 // Third-party types that must stay behind one package's face.
