@@ -140,7 +140,7 @@ func TestAReportDoesNotDependOnWhenIdsWereFolded(t *testing.T) {
 	kept := []string{"/user/3"}
 	timeouts := []string{"--timeout", "/user/{id}=100ms", "--timeout", "/user/3=300ms", "--timeout", "stock=100ms"}
 	worlds := 4
-	if testing.Short() {
+	if testing.Short() || raceEnabled() {
 		worlds = 1
 	}
 	for seed := range uint64(worlds) {
