@@ -1,6 +1,10 @@
 package quantile
 
-import "math"
+import (
+	"math"
+
+	"github.com/tailscope/tailscope/quantile/runs"
+)
 
 // PileUp is durations that lie as close together as those of a timeout do, and so many
 // of them that nothing else makes them: [From, To] is a hundredth wide.
@@ -67,24 +71,88 @@ func (s *pileSearch) atTop(largest int64) (PileUp, bool) {
 	return w.pileUp(), w.chance() <= topLevel || w.dense() && far.chance() <= topLevel
 }
 
-// inside looks at all values beyond p90.
-func (s *pileSearch) inside(p P) (most PileUp, found bool) {
+// inside looks at all values beyond p90, block by block: most blocks are passed over.
+func (s *pileSearch) inside(p P) (PileUp, bool) {
 	num, den := p.Fraction()
-	fewest := max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)
-	start := s.values.At(s.n*9/10 + 1)[0]
-	at, ahead, behind := s.values.Cursor(), s.values.Cursor(), s.values.Cursor()
-	below := at.UpTo(start - 1)
-	var reached, left uint64
-	for v, count, ok := at.Next(); ok; v, count, ok = at.Next() {
-		reached += ahead.UpTo(hundredthUp(v))
-		left += behind.UpTo(share(v, 105) - 1)
-		w := s.window(v, reached-below, below-left, share(v, 105))
-		below += count
-		if float64(w.count) >= fewest && w.count > most.N && s.fits(v) && w.dense() && w.chance() <= insideLevel {
-			most, found = w.pileUp(), true
+	f := pileFinder{pileSearch: s, fewest: max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)}
+	blocks := walkOf(s.values)
+	f.walk = walkOf(s.values)
+	largest := s.values.At(s.n)[0]
+	for from := s.values.At(s.n*9/10 + 1)[0]; from <= largest; {
+		to := hundredthUp(from) + 1
+		if f.mayBeIn(&blocks, from, to) {
+			f.look(from, to)
+		}
+		if from = to; from <= 0 {
+			break // beyond the largest duration there is
 		}
 	}
-	return most, found
+	return f.most, f.found
+}
+
+// pileWalk is three places that go upwards together: where windows begin, where they end,
+// and where their references begin. Each counts the values that it has passed.
+type pileWalk struct {
+	at, ahead, behind    runs.Cursor
+	below, reached, left uint64
+}
+
+func walkOf(values Union) pileWalk {
+	return pileWalk{at: values.Cursor(), ahead: values.Cursor(), behind: values.Cursor()}
+}
+
+// window returns the one that begins at v, of which all values below are passed.
+func (w *pileWalk) window(s *pileSearch, v int64) pileWindow {
+	w.reached += w.ahead.UpTo(hundredthUp(v))
+	w.left += w.behind.UpTo(share(v, 105) - 1)
+	return s.window(v, w.reached-w.below, w.below-w.left, share(v, 105))
+}
+
+// pileFinder finds the window with most values.
+type pileFinder struct {
+	*pileSearch
+	walk   pileWalk
+	next   int64  // the value that at has read last, if count is above 0
+	count  uint64 // of next; below does not have it
+	fewest float64
+	most   PileUp
+	found  bool
+}
+
+// mayBeIn reports whether a pile-up may begin in [from, to): not where all that lies in
+// any window of those is too little for what lies in the reference of each.
+func (f *pileFinder) mayBeIn(w *pileWalk, from, to int64) bool {
+	w.below += w.at.UpTo(from - 1)
+	w.reached += w.ahead.UpTo(hundredthUp(to))
+	w.left += w.behind.UpTo(share(to, 105) - 1)
+	count, reference := float64(w.reached-w.below), float64(w.below-min(w.left, w.below))
+	width, before := from/100/f.step+1, max(1, (to-share(to, 105))/f.step+1)
+	least := overDensity * reference * float64(width) / float64(before)
+	return count >= f.fewest && count > float64(f.most.N) && f.fits(to) && count*(1+1e-9) >= least
+}
+
+// look looks at all windows that begin in [from, to).
+func (f *pileFinder) look(from, to int64) {
+	w := &f.walk
+	if f.count == 0 || f.next < from {
+		w.below += f.count + w.at.UpTo(from-1)
+		f.count = 0
+	}
+	for f.read() && f.next < to {
+		p := w.window(f.pileSearch, f.next)
+		w.below, f.count = w.below+f.count, 0
+		if float64(p.count) >= f.fewest && p.count > f.most.N && f.fits(p.from) && p.dense() && p.chance() <= insideLevel {
+			f.most, f.found = p.pileUp(), true
+		}
+	}
+}
+
+// read reads the next value where the last one is passed; false after the last.
+func (f *pileFinder) read() bool {
+	if f.count == 0 {
+		f.next, f.count, _ = f.walk.at.Next()
+	}
+	return f.count > 0
 }
 
 // pileWindow is a window with the values in it and in its reference, and the share of

@@ -3,6 +3,7 @@ package quantile
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -94,4 +95,54 @@ func TestAPileUpIsInTheValues(t *testing.T) {
 			t.Fatalf("%+v holds %d", pile, inside)
 		}
 	})
+}
+
+// eachWindow is inside by the rule itself: every window beyond p90, over a sorted slice.
+func eachWindow(s *pileSearch, sorted []int64, p P) (most PileUp, found bool) {
+	between := func(from, to int64) (n uint64) {
+		for _, v := range sorted {
+			if v >= from && v <= to {
+				n++
+			}
+		}
+		return n
+	}
+	num, den := p.Fraction()
+	fewest := max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)
+	for _, v := range sorted[s.n*9/10:] {
+		from := share(v, 105)
+		w := s.window(v, between(v, hundredthUp(v)), between(from, v-1), from)
+		if float64(w.count) >= fewest && w.count > most.N && s.fits(v) && w.dense() && w.chance() <= insideLevel {
+			most, found = w.pileUp(), true
+		}
+	}
+	return most, found
+}
+
+func TestNoWindowIsPassedOver(t *testing.T) {
+	seen := map[bool]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		scale := rapid.SampledFrom([]int64{1, 50, 1e3, 1e6, math.MaxInt64 / 50_000}).Draw(t, "scale")
+		values := rapid.SliceOfN(rapid.Int64Range(0, 40_000), 1, 150).Draw(t, "values")
+		for range rapid.IntRange(0, 3).Draw(t, "piles") {
+			at, n := rapid.Int64Range(5_000, 49_000).Draw(t, "at"), rapid.IntRange(1, 60).Draw(t, "piled")
+			for i := range n {
+				values = append(values, at+int64(i)*at/6000)
+			}
+		}
+		for i := range values {
+			values[i] *= scale
+		}
+		slices.Sort(values)
+		s := pileSearch{values: Union{sampleOf(values...)}, n: uint64(len(values)), median: values[(len(values)-1)/2], step: rapid.SampledFrom([]int64{1, 7, scale, 20 * scale}).Draw(t, "step")}
+		p := MustP(rapid.SampledFrom([]string{"0.5", "0.9", "0.99", "0.999"}).Draw(t, "p"))
+		got, found := s.inside(p)
+		want, ok := eachWindow(&s, values, p)
+		if seen[found]++; found != ok || got != want {
+			t.Fatalf("%+v, %t; want %+v, %t", got, found, want, ok)
+		}
+	})
+	if !t.Failed() && (seen[true] == 0 || seen[false] == 0) {
+		t.Errorf("found or not: %v", seen)
+	}
 }
