@@ -32,12 +32,12 @@ func FindPileUp(durations Union, step int64, p P) (PileUp, bool) {
 	if s.n < fewestAtTop {
 		return PileUp{}, false
 	}
-	ends := durations.At((s.n+1)/2, s.n)
-	s.median = ends[0]
-	if narrow := durations.UpTo(hundredthUp(s.median)) - durations.UpTo(share(s.median, 101)-1); narrow*5 >= s.n {
+	at := durations.At((s.n+1)/2, s.n*9/10+1, s.n)
+	s.median, s.p90, s.largest = at[0], at[1], at[2]
+	if s.narrow() {
 		return PileUp{}, false
 	}
-	if found, ok := s.atTop(ends[1]); ok {
+	if found, ok := s.atTop(); ok {
 		return found, true
 	}
 	return s.inside(p)
@@ -52,21 +52,32 @@ func share(ns, of int64) int64 { return ns/of*100 + (ns%of*100+of-1)/of }
 type pileSearch struct {
 	values Union
 	n      uint64
-	median int64
 	step   int64
+	// the lower median, the first value beyond p90, and the last
+	median, p90, largest int64
+}
+
+// narrow reports whether a fifth of all lies around the median.
+func (s *pileSearch) narrow() bool {
+	c := s.values.Cursor()
+	c.UpTo(share(s.median, 101) - 1)
+	return c.UpTo(hundredthUp(s.median))*5 >= s.n
 }
 
 // fits reports whether a window that begins at v can be told from others.
 func (s *pileSearch) fits(v int64) bool { return v > hundredthUp(s.median) && v/100 >= s.step }
 
 // atTop looks at the largest values.
-func (s *pileSearch) atTop(largest int64) (PileUp, bool) {
-	below := s.values.UpTo(share(largest, 101) - 1)
-	v := s.values.At(below + 1)[0]
-	w := s.window(v, s.n-below, below-s.values.UpTo(share(v, 105)-1), share(v, 105))
-	if !s.fits(v) || w.count < fewestAtTop {
+func (s *pileSearch) atTop() (PileUp, bool) {
+	below := s.values.UpTo(share(s.largest, 101) - 1)
+	if s.n-below < fewestAtTop {
 		return PileUp{}, false
 	}
+	v := s.values.At(below + 1)[0]
+	if !s.fits(v) {
+		return PileUp{}, false
+	}
+	w := s.window(v, s.n-below, below-s.values.UpTo(share(v, 105)-1), share(v, 105))
 	far := s.window(v, w.count, below-s.values.UpTo(share(v, 200)-1), share(v, 200))
 	return w.pileUp(), w.chance() <= topLevel || w.dense() && far.chance() <= topLevel
 }
@@ -77,8 +88,7 @@ func (s *pileSearch) inside(p P) (PileUp, bool) {
 	f := pileFinder{pileSearch: s, fewest: max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)}
 	blocks := walkOf(s.values)
 	f.walk = walkOf(s.values)
-	largest := s.values.At(s.n)[0]
-	for from := s.values.At(s.n*9/10 + 1)[0]; from <= largest; {
+	for from := s.p90; from <= s.largest; {
 		to := hundredthUp(from) + 1
 		if f.mayBeIn(&blocks, from, to) {
 			f.look(from, to)

@@ -134,7 +134,7 @@ func TestNoWindowIsPassedOver(t *testing.T) {
 			values[i] *= scale
 		}
 		slices.Sort(values)
-		s := pileSearch{values: Union{sampleOf(values...)}, n: uint64(len(values)), median: values[(len(values)-1)/2], step: rapid.SampledFrom([]int64{1, 7, scale, 20 * scale}).Draw(t, "step")}
+		s := pileSearch{values: Union{sampleOf(values...)}, n: uint64(len(values)), median: values[(len(values)-1)/2], p90: values[len(values)*9/10], largest: values[len(values)-1], step: rapid.SampledFrom([]int64{1, 7, scale, 20 * scale}).Draw(t, "step")}
 		p := MustP(rapid.SampledFrom([]string{"0.5", "0.9", "0.99", "0.999"}).Draw(t, "p"))
 		got, found := s.inside(p)
 		want, ok := eachWindow(&s, values, p)
