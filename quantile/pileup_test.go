@@ -122,12 +122,16 @@ func eachWindow(s *pileSearch, sorted []int64, p P) (most PileUp, found bool) {
 func TestNoWindowIsPassedOver(t *testing.T) {
 	seen := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // draws of rapid's own are mostly small
 		scale := rapid.SampledFrom([]int64{1, 50, 1e3, 1e6, math.MaxInt64 / 50_000}).Draw(t, "scale")
-		values := rapid.SliceOfN(rapid.Int64Range(0, 40_000), 1, 150).Draw(t, "values")
-		for range rapid.IntRange(0, 3).Draw(t, "piles") {
-			at, n := rapid.Int64Range(5_000, 49_000).Draw(t, "at"), rapid.IntRange(1, 60).Draw(t, "piled")
-			for i := range n {
-				values = append(values, at+int64(i)*at/6000)
+		values := rapid.SliceOfN(rapid.Int64Range(0, 40_000), 1, 20).Draw(t, "values")
+		for range r.IntN(300) {
+			values = append(values, r.Int64N(40_000))
+		}
+		for range r.IntN(4) {
+			at := 5_000 + r.Int64N(44_000)
+			for i := range 1 + r.Int64N(40) {
+				values = append(values, at+i*at/6000)
 			}
 		}
 		for i := range values {
@@ -142,7 +146,7 @@ func TestNoWindowIsPassedOver(t *testing.T) {
 			t.Fatalf("%+v, %t; want %+v, %t", got, found, want, ok)
 		}
 	})
-	if !t.Failed() && (seen[true] == 0 || seen[false] == 0) {
+	if !t.Failed() && !testing.Short() && (seen[true] == 0 || seen[false] == 0) { // few draws may all be of one kind
 		t.Errorf("found or not: %v", seen)
 	}
 }
