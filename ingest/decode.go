@@ -76,6 +76,9 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 	}
 	if d.sampled != c.File {
 		d.sample, d.sampled = format.Sample{}, c.File
+		if c.File.Index >= mostCompared {
+			d.sample.LeaveOut()
+		}
 	}
 	t.Sample.Under(&d.sample)
 	dec.Decode(c, t, &output{d, c.File.Index, t, yield})

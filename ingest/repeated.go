@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/tailscope/tailscope/ingest/format"
@@ -38,6 +39,8 @@ func sharesLines(files []fileSample) []note.Warning {
 	slices.SortFunc(files, func(a, b fileSample) int { return cmp.Compare(a.index, b.index) })
 	var pairs []repeated
 	for pair := range candidates(files) {
+		files[pair[0]].sample.Sort()
+		files[pair[1]].sample.Sort()
 		if r, counts := compare(files, pair[0], pair[1]); counts {
 			pairs = append(pairs, r)
 		}
@@ -53,11 +56,11 @@ func sharesLines(files []fileSample) []note.Warning {
 
 // candidates are the pairs of files that share a hash.
 func candidates(files []fileSample) map[[2]int]bool {
-	in := map[uint64][]int{}
+	in, common := map[uint64][]int{}, commonOf(files)
 	for i := range files {
 		for _, h := range files[i].sample.Hashes() {
-			if len(in[h]) < mostOften {
-				in[h] = append(in[h], i)
+			if list := in[h]; common.has(h) && len(list) < mostOften && (len(list) == 0 || list[len(list)-1] != i) {
+				in[h] = append(list, i)
 			}
 		}
 	}
@@ -70,6 +73,38 @@ func candidates(files []fileSample) map[[2]int]bool {
 		}
 	}
 	return pairs
+}
+
+// common are the hashes that come twice, and a few that do not: most come once, and a
+// list for each of them would be the most that many small files take.
+type common struct {
+	once, twice []uint64 // bits
+	mask        uint64
+}
+
+func commonOf(files []fileSample) common {
+	n := 0
+	for i := range files {
+		n += len(files[i].sample.Hashes())
+	}
+	words := 1 << bits.Len(uint(n/4)) // 16 to 32 bits a hash
+	c := common{make([]uint64, words), make([]uint64, words), uint64(words) - 1}
+	for i := range files {
+		for _, h := range files[i].sample.Hashes() {
+			word, bit := c.place(h)
+			c.twice[word] |= c.once[word] & bit
+			c.once[word] |= bit
+		}
+	}
+	return c
+}
+
+// place is where a hash has its bit. The lower half of a hash is the evenly spread one.
+func (c common) place(h uint64) (word, bit uint64) { return h >> 6 & c.mask, 1 << (h & 63) }
+
+func (c common) has(h uint64) bool {
+	word, bit := c.place(h)
+	return c.twice[word]&bit != 0
 }
 
 // compare says what two files share, and whether that counts. Where attempts name their

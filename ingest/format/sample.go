@@ -29,6 +29,9 @@ const kept = 256
 // chunks of it had.
 func (s *Sample) Under(earlier *Sample) { s.beyond = earlier.beyond }
 
+// LeaveOut leaves out every row, of a file that is not compared.
+func (s *Sample) LeaveOut() { s.beyond = math.MaxUint64 }
+
 // Order is the upper half of a row's hash, which costs little: most rows are left out by
 // it.
 func Order(r *spans.Row) uint64 {
@@ -74,19 +77,27 @@ func (s *Sample) Merge(o *Sample) {
 		return
 	}
 	s.Named = (s.Named || len(s.hashes) == 0) && o.Named
+	s.hashes = slices.Grow(s.hashes, min(len(o.hashes), 2*kept-len(s.hashes)))
 	for _, h := range o.hashes {
 		s.put(h)
 	}
 }
 
-// End settles a sample to which nothing comes any more.
+// End leaves of a sample to which nothing comes any more what it is compared by. Few
+// files have something in common, so those of small ones are sorted once they are
+// compared.
 func (s *Sample) End() {
-	s.settle()
+	if len(s.hashes) >= kept {
+		s.settle()
+	}
 	s.hashes = slices.Clip(s.hashes)
 }
 
-// Shared says how many of the attempts looked at in two files that have ended are in
-// both, and how many there are in each.
+// Sort makes a sample that has ended ready for Shared.
+func (s *Sample) Sort() { s.settle() }
+
+// Shared says how many of the attempts looked at in two files whose samples were sorted are
+// in both, and how many there are in each.
 func (s *Sample) Shared(o *Sample) (both, here, there int) {
 	a, b := s.upTo(o.last()), o.upTo(s.last())
 	for _, h := range a {
@@ -113,5 +124,5 @@ func (s *Sample) upTo(most uint64) []uint64 {
 	return s.hashes[:n]
 }
 
-// Hashes are those of a sample that has ended.
+// Hashes are those of a sample that has ended; before it is sorted, one may come twice.
 func (s *Sample) Hashes() []uint64 { return s.hashes }
