@@ -4,6 +4,7 @@ package preset
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/tailscope/tailscope/ingest/field"
@@ -89,9 +90,10 @@ const (
 // Recognise returns the preset of the records in the head of a file, nil for none.
 func Recognise(head []byte) *Preset {
 	head = firstLines(head[:min(len(head), looked)])
+	there := wordsIn(head)
 	var likely []*teller
 	for i := range tellers {
-		if tellers[i].mayBe(head) {
+		if tellers[i].mayBe(there) {
 			likely = append(likely, &tellers[i])
 		}
 	}
@@ -129,9 +131,9 @@ func firstLines(head []byte) []byte {
 	return head[:end]
 }
 
-// mayBe reports whether the last parts of a preset's keys are somewhere in the text.
-func (t *teller) mayBe(head []byte) bool {
-	return t.all(func(k *key) bool { return k.standsIn(head) })
+// mayBe reports whether the last parts of a preset's keys are there.
+func (t *teller) mayBe(there []bool) bool {
+	return t.all(func(k *key) bool { return there[k.word] })
 }
 
 func (t *teller) matches(keys map[string]bool) bool {
@@ -157,25 +159,6 @@ func anyOf(names []key, holds func(*key) bool) bool {
 	return false
 }
 
-// standsIn reports whether the last part of a key is somewhere in the text, as a word.
-func (k *key) standsIn(text []byte) bool {
-	for {
-		i := bytes.Index(text, k.last)
-		if i < 0 {
-			return false
-		}
-		end := i + len(k.last)
-		if (i == 0 || !inWord(text[i-1])) && (end == len(text) || !inWord(text[end])) {
-			return true
-		}
-		text = text[end:]
-	}
-}
-
-func inWord(c byte) bool {
-	return c == '_' || c == '-' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
-}
-
 // teller tells the records of a preset by their keys.
 type teller struct {
 	of   *Preset
@@ -184,7 +167,20 @@ type teller struct {
 
 type key struct {
 	path string
-	last []byte // part of the path
+	word int // the number of its last part
+}
+
+// wordNumbers number the last parts of all keys.
+var wordNumbers = map[string]int{}
+
+func newKey(path string) key {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	n, known := wordNumbers[last]
+	if !known {
+		n = len(wordNumbers)
+		wordNumbers[last] = n
+	}
+	return key{path, n}
 }
 
 var tellers = func() (list []teller) {
@@ -193,7 +189,7 @@ var tellers = func() (list []teller) {
 		for _, any := range Table[i].Keys {
 			var names []key
 			for _, path := range strings.Split(any, "|") {
-				names = append(names, key{path, []byte(path[strings.LastIndexByte(path, '.')+1:])})
+				names = append(names, newKey(path))
 			}
 			t.keys = append(t.keys, names)
 		}
@@ -201,6 +197,52 @@ var tellers = func() (list []teller) {
 	}
 	return list
 }()
+
+// wordsIn tells of each number whether a key in the head may end in that word: text in
+// quotes before a colon, or a column of a first line that is no object. All files of a run
+// are looked at like this, so it is done without reading records.
+func wordsIn(head []byte) []bool {
+	there := make([]bool, len(wordNumbers))
+	mark := func(key []byte) {
+		if n, known := wordNumbers[string(key[bytes.LastIndexByte(key, '.')+1:])]; known {
+			there[n] = true
+		}
+	}
+	if line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte{'\n'}); len(line) > 0 && line[0] != '{' {
+		for column := range columns(line) {
+			mark(column)
+		}
+	}
+	var last [64][]byte // keys that were marked: most lines have those of the line before
+	for at := 0; ; {
+		i := bytes.IndexByte(head[at:], ':')
+		if i < 0 {
+			return there
+		}
+		key := quotedEnd(head[:at+i])
+		at += i + 1
+		if len(key) == 0 {
+			continue
+		}
+		if seen := &last[(int(key[0])+len(key))%len(last)]; !bytes.Equal(*seen, key) {
+			*seen = key
+			mark(key)
+		}
+	}
+}
+
+// quotedEnd returns the quoted text that b ends in, nil for none.
+func quotedEnd(b []byte) []byte {
+	end := len(b)
+	for end > 0 && jsonscan.White(b[end-1]) {
+		end--
+	}
+	if end == 0 || b[end-1] != '"' {
+		return nil
+	}
+	b = b[:end-1]
+	return b[bytes.LastIndexByte(b, '"')+1:]
+}
 
 // keyReader reads the keys of a record.
 type keyReader struct {
@@ -224,11 +266,22 @@ func (r *keyReader) of(line []byte, first bool) map[string]bool {
 		r.scan.At(line)
 		_ = r.scan.Members(r.member)
 	case first:
-		for _, column := range bytes.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' || c == '\t' }) {
-			r.keys[string(bytes.Trim(column, "\ufeff \""))] = true
+		for column := range columns(line) {
+			r.keys[string(column)] = true
 		}
 	}
 	return r.keys
+}
+
+// columns yields the columns that a line names.
+func columns(line []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for column := range bytes.FieldsFuncSeq(line, func(c rune) bool { return c == ',' || c == ';' || c == '\t' }) {
+			if !yield(bytes.Trim(column, "\ufeff \"")) {
+				return
+			}
+		}
+	}
 }
 
 func (r *keyReader) member(name []byte) error {

@@ -47,7 +47,9 @@ func proposeText(lines [][]byte) []layer {
 func MostlyText(head []byte) bool {
 	behind, bare := 0, 0
 	for line := range bytes.Lines(head) {
-		if line = trim(line); len(line) > 0 && line[0] == '{' {
+		if line[0] == '{' {
+			bare++
+		} else if line = trim(line); len(line) > 0 && line[0] == '{' {
 			bare++
 		} else if _, _, ok := cutText(line); ok {
 			behind++
