@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -65,4 +66,42 @@ func TestTheShareOfLargeFilesIsAbout(t *testing.T) {
 	if share, err := strconv.ParseFloat(found[1], 64); err != nil || share < 18 || share > 42 {
 		t.Errorf("%s, of 30 %%", text)
 	}
+}
+
+// Of lines that are in one file only, no list is made: they are most where files are many.
+func TestLinesThatAreInOneFileOnlyTakeLittleMemory(t *testing.T) {
+	files := make([]fileSample, 500)
+	for i := range files {
+		files[i] = fileOf(int32(i), true, 200*i, 200*(i+1))
+	}
+	files[7] = fileOf(7, true, 100, 300)
+	const most = 12 // bytes a line: two sets of bits, and lists of some
+	var pairs map[[2]int]bool
+	if each := allocated(func() { pairs = candidates(files) }) / (500 * 200); each > most {
+		t.Errorf("%d bytes for each line", each)
+	}
+	if len(pairs) != 2 || !pairs[[2]int{0, 7}] || !pairs[[2]int{1, 7}] {
+		t.Error(pairs)
+	}
+}
+
+// A line that is twice in a file is no line of two.
+func TestALineThatIsTwiceInAFileIsNoneOfTwoFiles(t *testing.T) {
+	var f fileSample
+	for range 2 {
+		r := spans.Row{Start: 5, HasStart: true, Duration: 7, Trace: []byte("chain")}
+		f.sample.Add(format.Order(&r), &r, []byte("hop"))
+	}
+	f.sample.End()
+	if pairs := candidates([]fileSample{f, fileOf(1, true, 0, 10)}); len(pairs) != 0 {
+		t.Error(pairs)
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
