@@ -22,6 +22,7 @@ type provenAttempts struct {
 	Kind    []string  `json:"kind"`
 	Timeout []float64 `json:"timeout"`
 	Says    []bool    `json:"says"`
+	Minute  []int64   `json:"minute"` // nil: not known
 }
 
 // provenTail is its answer for a quantile.
@@ -30,6 +31,7 @@ type provenTail struct {
 	Value        float64
 	AtMost       *float64 `json:"at_most"`
 	Lower, Upper *float64
+	Size         uint64 `json:"n_eff"`
 }
 
 // provenWorld is a hop whose first attempts a draw makes: how long it would take, and how
@@ -38,6 +40,9 @@ type provenWorld struct {
 	name string
 	see  func(r *rand.Rand, ms float64, one *row)
 }
+
+// weather returns by which factor each minute of a day is slower.
+type weather func(r *rand.Rand) func(minute int64) float64
 
 // seenAs sets what a log says of an attempt, durations in ms.
 func seenAs(one *row, o spans.Outcome, d, timeout float64) {
@@ -115,6 +120,14 @@ var provenWorlds = func() []provenWorld {
 				fails(func(r *rand.Rand, _ float64) float64 { return 900 + r.Float64() }, false)(r, ms, one)
 			}
 		}},
+		{"steady", plain},
+		{"steady, cut", cutAt(500, .02, true)},
+		{"a factor for each minute", plain},
+		{"a factor for each half hour", plain},
+		{"slow for five minutes", plain},
+		{"slow for half an hour", plain},
+		{"slow for half an hour, cut", cutAt(500, .02, true)},
+		{"slow for four hours", plain},
 		{"completed at one length", func(r *rand.Rand, ms float64, one *row) { plain(r, min(ms, 900+r.Float64()), one) }},
 	}
 }()
@@ -123,14 +136,57 @@ var provenWorlds = func() []provenWorld {
 func (w provenWorld) draw(seed uint64, n int) rows {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	var log rows
+	slower := func(int64) float64 { return 1 }
+	of, timed := timedWorlds[w.name]
+	if timed {
+		slower = of(r)
+	}
 	for range n {
 		var one row
 		one.hop, one.Marked = "h", true
-		w.see(r, 60*math.Exp(r.NormFloat64()), &one)
+		minute := int64(r.IntN(1440))
+		w.see(r, 60*math.Exp(r.NormFloat64())*slower(minute), &one)
+		one.Start, one.HasStart = minute*60e9, timed
 		log = append(log, one)
 	}
 	return log
 }
+
+// spells are so many minutes long, with a factor each.
+func spells(minutes int64, factor func(r *rand.Rand) float64) weather {
+	return func(r *rand.Rand) func(int64) float64 {
+		factors := make([]float64, 1440)
+		for i := range factors {
+			factors[i] = factor(r)
+		}
+		return func(minute int64) float64 { return factors[minute/minutes] }
+	}
+}
+
+// timedWorlds are those with starts, by name: their limits are those of dependent attempts.
+var timedWorlds = func() map[string]weather {
+	spread := func(sigma float64) func(*rand.Rand) float64 {
+		return func(r *rand.Rand) float64 { return math.Exp(sigma * r.NormFloat64()) }
+	}
+	rarely := func(share float64) func(*rand.Rand) float64 {
+		return func(r *rand.Rand) float64 {
+			if r.Float64() < share {
+				return 5
+			}
+			return 1
+		}
+	}
+	return map[string]weather{
+		"steady":                      spells(1, spread(0)),
+		"steady, cut":                 spells(1, spread(0)),
+		"a factor for each minute":    spells(1, spread(.4)),
+		"a factor for each half hour": spells(30, spread(.4)),
+		"slow for five minutes":       spells(5, rarely(.08)),
+		"slow for half an hour":       spells(30, rarely(.05)),
+		"slow for half an hour, cut":  spells(30, rarely(.05)),
+		"slow for four hours":         spells(240, rarely(.3)),
+	}
+}()
 
 // proven are the same for the program.
 func (r rows) proven() (a provenAttempts) {
@@ -138,6 +194,9 @@ func (r rows) proven() (a provenAttempts) {
 	for _, one := range r {
 		a.D, a.Kind = append(a.D, float64(one.Duration)/1e6), append(a.Kind, kinds[one.Outcome])
 		a.Timeout, a.Says = append(a.Timeout, float64(one.Timeout)/1e6), append(a.Says, one.Speaks)
+		if one.HasStart {
+			a.Minute = append(a.Minute, one.Start/60e9)
+		}
 	}
 	return a
 }
@@ -150,7 +209,7 @@ import numpy as np, proof
 for line in sys.stdin:
     a = json.loads(line)
     t = np.array(a["timeout"], float)
-    r = proof.prove(dict(d=np.array(a["d"], float), kind=np.array(a["kind"]), timeout=np.where(t > 0, t, np.nan), says=np.array(a["says"], bool), minute=None, trace=None))
+    r = proof.prove(dict(d=np.array(a["d"], float), kind=np.array(a["kind"]), timeout=np.where(t > 0, t, np.nan), says=np.array(a["says"], bool), minute=a["minute"] and np.array(a["minute"]), trace=None))
     print(json.dumps(dict(p=r["p"], step=r["step"])))
 `
 
@@ -179,7 +238,30 @@ func (a *provenAnswer) compare(t *testing.T) {
 		t.Fatalf("no world is called %q", a.World)
 	}
 	r := hopOf(t, NewConfig(nil), asked("0.5", "0.9", "0.95", "0.99", "0.999"), log)
-	agreeWithProgram(t, fmt.Sprintf("%s, n = %d, seed %d", a.World, a.N, a.Seed), r, a.P, a.Step)
+	name := fmt.Sprintf("%s, n = %d, seed %d", a.World, a.N, a.Seed)
+	if log[0].HasStart {
+		agreeOnSizes(t, name, r, a.P)
+		return
+	}
+	agreeWithProgram(t, name, r, a.P, a.Step)
+}
+
+// agreeOnSizes compares n_eff. The thresholds of the program are values, not log buckets,
+// so its effects are others by a few percent; whether attempts are dependent is the same.
+func agreeOnSizes(t *testing.T, name string, r Result, want map[string]provenTail) {
+	t.Helper()
+	for _, q := range r.Tail {
+		if q.Status != quantile.Exact {
+			continue // the program asks who is slower than the cut ones, that is nobody
+		}
+		w, most := want[q.P.String()], .35
+		if q.N-q.Rank < 20 {
+			most = .8 // the 20 largest stand for it, and those of the program are fewer where a bucket has more
+		}
+		if (q.Size() < q.N) != (w.Size < q.N) || math.Abs(math.Log(float64(q.Size())/float64(w.Size))) > most {
+			t.Errorf("%s, %s: n_eff %d (%v by %d minutes), want %d", name, q.P.Label(), q.Size(), q.Effect.Float(), q.Effect.Minutes, w.Size)
+		}
+	}
 }
 
 var updateProven = flag.Bool("update-proven", false, "write what the program of the rules says anew")

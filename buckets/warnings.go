@@ -114,11 +114,11 @@ func (t tailer) dependent() string {
 	var hit []string
 	for _, q := range t.tails.Tails.Tails {
 		if q.Effect.Counts() {
-			hit = append(hit, t.effectText(q.Effect)+" beyond "+q.P.Label())
+			hit = append(hit, effectText(q.Effect)+" beyond "+q.P.Label())
 		}
 	}
 	if cut := t.r.TruncatedShare.Effect; len(t.effects) > 0 && cut.Counts() {
-		hit = append(hit, t.effectText(cut)+" of the cut ones")
+		hit = append(hit, effectText(cut)+" of the cut ones")
 	}
 	if hit == nil {
 		return ""
@@ -131,20 +131,19 @@ func (t tailer) dependent() string {
 		strings.Join(hit, ", ") + "; their limits are those of n_eff = n/effect attempts"
 }
 
-func (t tailer) effectText(e depend.Effect) string {
-	by := "trace"
-	if e.ByTime {
-		by = t.blockText()
-	}
-	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + by
+func effectText(e depend.Effect) string {
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + clusterText(e)
 }
 
-// blockText names a block of time.
-func (t tailer) blockText() string {
-	if minutes := int64(t.hop.clusters.blocks.Width().Minutes()); minutes > 1 {
-		return fmt.Sprintf("%d minutes", minutes)
+// clusterText names what attempts come together in.
+func clusterText(e depend.Effect) string {
+	switch e.Minutes {
+	case 0:
+		return "trace"
+	case 1:
+		return "minute"
 	}
-	return "minute"
+	return fmt.Sprintf("%d minutes", e.Minutes)
 }
 
 // drift names the quantiles beyond which the share moved.

@@ -407,8 +407,8 @@ func TestCanaryStepOfDependentAttempts(t *testing.T) {
 		effect depend.Effect
 		want   string
 	}{
-		{depend.Effect{Hundredths: 400, Sure: true}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
-		{depend.Effect{Hundredths: 140, Sure: true}, "raise a to 1 s for 2995 first attempts"},
+		{depend.Effect{Hundredths: 400}, "raise a to 1 s for 2995 independent first attempts (today's are not)"},
+		{depend.Effect{Hundredths: 100}, "raise a to 1 s for 2995 first attempts"},
 	} {
 		steps := world{hops: []hop{{name: "a", n: 900, ms: 300, cut: 100, wall: 500, effect: c.effect}}}.advise().Steps
 		if got := steps[1].Do; !strings.HasSuffix(got, c.want) {
@@ -427,7 +427,7 @@ func TestAStratumOfDependentAttemptsIsNotCertified(t *testing.T) {
 	one := quantile.Observed{Completed: quantile.Union{completed}}.Tails([]quantile.P{target}, confidence)
 	row.Target.Strata = []buckets.StratumTail{{Name: "raised", Tail: one.Tails[0]}}
 	a := &adviser{Query: Query{Settings: usual, Target: target, Confidence: confidence}}
-	for effect, want := range map[depend.Effect]Evidence{{}: Certified, {Hundredths: 400, Sure: true}: Identified} {
+	for effect, want := range map[depend.Effect]Evidence{{}: Certified, {Hundredths: 400}: Identified} {
 		row.Target.Tail.Effect = effect
 		if s := a.strata(&row)[0]; s.Evidence != want || number(s.Timeout) != "400 ms" {
 			t.Errorf("%+v: %+v", effect, s)

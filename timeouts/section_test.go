@@ -16,7 +16,7 @@ func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 	if got := canaryText(c); !strings.HasSuffix(got, alone) {
 		t.Errorf("independent: %q", got)
 	}
-	c.Effect = depend.Effect{Hundredths: 792, Sure: true}
+	c.Effect = depend.Effect{Hundredths: 792}
 	if got, want := canaryText(c), alone+", if they were independent; today's are not (design effect 7.92), so take more, from many traces and minutes"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want at its end %q", got, want)
 	}

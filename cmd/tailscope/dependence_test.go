@@ -64,7 +64,7 @@ func TestSlowMinutesLowerTheSizeOfALog(t *testing.T) {
 	if a.Share.Effect == nil || a.Share.Size >= 800/2 {
 		t.Errorf("a: %+v", a.Share)
 	}
-	if len(a.Warnings) == 0 || a.Warnings[0].Code != "dependent_attempts" || !strings.Contains(a.Warnings[0].Text, "by minute beyond p95") {
+	if len(a.Warnings) == 0 || a.Warnings[0].Code != "dependent_attempts" || !strings.Contains(a.Warnings[0].Text, "minutes beyond p95") {
 		t.Errorf("a: %+v", a.Warnings)
 	}
 	for _, q := range b.Tail {
@@ -139,7 +139,7 @@ func TestCallsOfOneTraceLowerTheSize(t *testing.T) {
 	in := tenCallTraces()
 	for _, command := range []string{"quantiles", "analyze"} {
 		h := dependentHops(t, in, command, "--quantiles", "0.95")[0]
-		if q := h.Tail[0]; q.N != 3000 || q.Effect == nil || *q.Effect != 10.03 || q.Size != 299 {
+		if q := h.Tail[0]; q.N != 3000 || q.Effect == nil || *q.Effect != 10.09 || q.Size != 297 {
 			t.Errorf("%s: %+v", command, h.Tail)
 		}
 	}

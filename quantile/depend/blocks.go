@@ -243,8 +243,3 @@ func firstBlock(cells []blockCell) (block, rest []blockCell) {
 	}
 	return cells[:n], cells[n:]
 }
-
-func (b *Blocks) clustered(s LogBucket) (c clustered) {
-	b.each(s, c.add)
-	return c
-}

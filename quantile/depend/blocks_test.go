@@ -163,15 +163,48 @@ func byMinute(minutes, m int, beyond func(i int) int) *Blocks {
 	return b
 }
 
+// effectOfCuts is that of the cut ones by time.
+func (b *Blocks) effectOfCuts() Effect {
+	var cut Threshold
+	cut.From = CutBucket
+	return Dependence{Traces: new(Clusters), Blocks: b, CutFrom: CutBucket}.At(0, []Threshold{cut}, []Threshold{cut})[0]
+}
+
 func TestEffectByTimeOfSlowMinutes(t *testing.T) {
-	steady := byMinute(60, 50, func(int) int { return 3 }).clustered(CutBucket).effect()
-	if !steady.Known() || steady.Counts() {
+	if steady := byMinute(60, 50, func(int) int { return 3 }).effectOfCuts(); !steady.Known() || steady.Counts() {
 		t.Errorf("steady: %+v", steady)
 	}
-	spells := byMinute(60, 50, func(i int) int { return i % 10 / 9 * 30 }).clustered(CutBucket).effect()
-	if !spells.Counts() || spells.Float() < 25 {
+	if spells := byMinute(60, 50, func(i int) int { return i % 10 / 9 * 30 }).effectOfCuts(); spells.Minutes != 1 || spells.Float() < 25 {
 		t.Errorf("slow minutes: %+v", spells)
 	}
+	// Slow for half an hour of every four hours: wider blocks show more of it.
+	if spells := byMinute(1440, 50, func(i int) int { return i % 240 / 210 * 5 }).effectOfCuts(); spells.Minutes < 32 || spells.Float() < 100 {
+		t.Errorf("slow half hours: %+v", spells)
+	}
+}
+
+func TestWiderBlocksAreThoseOfWiderWindows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := NewWindow()
+		b := w.New()
+		for _, a := range drawTimed(t) {
+			b.Add(a.start, a.bucket)
+		}
+		w.Flush()
+		at := []Threshold{{From: 100}, {From: CutBucket}}
+		for _, got := range b.grouped(at) {
+			for w.Width().Minutes() < float64(got.minutes) {
+				w.widen()
+			}
+			for i, one := range at {
+				var want clustered
+				b.each(one.From, want.add)
+				if got.at[i] != want {
+					t.Fatalf("%d minutes: %+v, want %+v", got.minutes, got.at[i], want)
+				}
+			}
+		}
+	})
 }
 
 func TestDrift(t *testing.T) {

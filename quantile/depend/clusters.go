@@ -94,11 +94,3 @@ func (c *Clusters) clustered(s LogBucket, n, beyond uint64) clustered {
 		aa: runs.Sum{Lo: sums.aa + slow}, am: runs.Sum{Lo: sums.am + slow}, mm: runs.Sum{Lo: c.squares + alone},
 	}
 }
-
-// ofTraces is the effect of traces: of too few to tell, the most that it can be.
-func (c clustered) ofTraces() Effect {
-	if c.clusters < fewestClusters {
-		return c.utmost()
-	}
-	return c.effect()
-}

@@ -47,12 +47,11 @@ func (b *Blocks) thirds(s LogBucket) (first, last clustered) {
 	return first, last
 }
 
-func (c clustered) share() float64 { return float64(c.beyond) / float64(c.n) }
+func (c *clustered) share() float64 { return float64(c.beyond) / float64(c.n) }
 
 // variance is that of the share over clusters, at least that of independent attempts
 // with the pooled share. Source: as for the effect.
-func (c clustered) variance(pooled float64) float64 {
+func (c *clustered) variance(pooled float64) float64 {
 	k, n := float64(c.clusters), float64(c.n)
-	scatter, _ := c.scatter().Float64()
-	return max(k/(k-1)*scatter/n/n/n/n, pooled*(1-pooled)/n)
+	return max(k/(k-1)*c.scatter()/n/n, pooled*(1-pooled)/n)
 }

@@ -16,7 +16,7 @@ func drawClusters(t *rapid.T) []drawnCluster {
 }
 
 // dumb computes m and a of every cluster anew, then the effect as it is written in
-// books. It is 0 where it is not known.
+// books. It is 0 where there is none.
 func dumb(clusters []drawnCluster, from LogBucket) float64 {
 	var n, a, k float64
 	for _, c := range clusters {
@@ -28,7 +28,7 @@ func dumb(clusters []drawnCluster, from LogBucket) float64 {
 			}
 		}
 	}
-	if k < fewestClusters || a < fewestOfAKind || n-a < fewestOfAKind {
+	if a == 0 || a == n {
 		return 0
 	}
 	ratio, scatter := a/n, 0.0
@@ -41,11 +41,7 @@ func dumb(clusters []drawnCluster, from LogBucket) float64 {
 		}
 		scatter += math.Pow(beyond-ratio*float64(len(c)), 2)
 	}
-	return max(1, k/(k-1)*scatter/(n*n)/(ratio*(1-ratio)/(n-1)))
-}
-
-func agrees(got Effect, want float64) bool {
-	return math.Abs(got.Float()-want) <= .005001
+	return k / (k - 1) * scatter / (n * n) / (ratio * (1 - ratio) / (n - 1))
 }
 
 func TestEffectOfClustersIsThatOfTheRawValues(t *testing.T) {
@@ -68,75 +64,109 @@ func TestEffectOfClustersIsThatOfTheRawValues(t *testing.T) {
 					}
 				}
 			}
-			if got, want := parts[0].clustered(from, n, beyond).effect(), dumb(clusters, from); !agrees(got, want) {
-				t.Fatalf("from bucket %d: %v, want %v", from, got.Float(), want)
+			c, want := parts[0].clustered(from, n, beyond), dumb(clusters, from)
+			if got := c.ratio(); want > 0 && math.Abs(got-want) > 1e-9*(1+want) {
+				t.Fatalf("from bucket %d: %v, want %v", from, got, want)
 			}
 		}
 	})
 }
 
+// alike makes k clusters of m attempts, in every second of which a go beyond.
+func alike(k int, m, a uint64) (c clustered) {
+	for i := range k {
+		c.add(m, uint64(i%2)*a)
+	}
+	return c
+}
+
 func TestEffectOfKnownClusters(t *testing.T) {
-	clusters := func(k int, m, a uint64) (c clustered) {
-		for i := range k {
-			if i%2 == 0 {
-				c.add(m, a)
-			} else {
-				c.add(m, 0)
-			}
+	same := func(k int, m, a uint64) (c clustered) {
+		for range k {
+			c.add(m, a)
 		}
 		return c
 	}
 	for _, c := range []struct {
-		name string
-		in   clustered
-		want Effect
+		name      string
+		in        clustered
+		dependent bool
+		want      Effect
 	}{
-		{"nine clusters", clusters(9, 10, 10), Effect{}},
-		{"nothing beyond", clusters(20, 10, 0), Effect{}},
-		{"all beyond", func() (c clustered) {
-			for range 20 {
-				c.add(10, 10)
-			}
-			return c
-		}(), Effect{}},
-		{"one each", clusters(200, 1, 1), Effect{Hundredths: 100}},
-		// Every cluster goes one way: 20 values stand ten times each.
-		{"ten alike", clusters(20, 10, 10), Effect{Hundredths: 1047, Sure: true}},
-		{"alike in every cluster", func() (c clustered) {
-			for range 20 {
-				c.add(10, 5)
-			}
-			return c
-		}(), Effect{Hundredths: 100}},
-		{"too few clusters to be sure", clusters(10, 2, 2), Effect{Hundredths: 211}},
+		{"five clusters", alike(5, 10, 10), false, Effect{}},
+		{"nothing beyond", alike(20, 10, 0), false, Effect{}},
+		{"all beyond", same(20, 10, 10), false, Effect{}},
+		{"four beyond", alike(8, 50, 1), false, Effect{}},
+		{"one each", alike(200, 1, 1), false, Effect{Hundredths: 100}},
+		// Every cluster goes one way: 20 values stand ten times each, an effect of 10.47,
+		// with 19 degrees of freedom: (1.729133 / 1.644854)^2 times as much.
+		{"ten alike", alike(20, 10, 10), true, Effect{Hundredths: 1157, Minutes: 4}},
+		{"alike in every cluster", same(20, 10, 5), false, Effect{Hundredths: 100}},
+		// Sixteen of sixteen attempts alike would be seen, had they twenty beyond.
+		{"too few beyond to tell", alike(8, 4, 4), false, Effect{Hundredths: 100}},
+		{"too few clusters for so little", alike(10, 4, 2), false, Effect{Hundredths: 100}},
 	} {
-		if got := c.in.effect(); got != c.want {
+		g := grouped{minutes: 4, at: []clustered{c.in}}
+		if got := c.in.dependent(); got != c.dependent {
+			t.Errorf("%s: dependent: %v", c.name, got)
+		}
+		if got := g.effect(0, c.dependent); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
-func TestSizeCountsOnlyWhatIsSureAndLarge(t *testing.T) {
-	for _, c := range []struct {
-		e       Effect
-		n, want uint64
-	}{
-		{Effect{}, 10, 10}, {Effect{Hundredths: 400}, 10, 10}, {Effect{Hundredths: 150, Sure: true}, 10, 10},
-		{Effect{Hundredths: 151, Sure: true}, 151, 100}, {Effect{Hundredths: 151, Sure: true}, 150, 99},
-		{Effect{Hundredths: 5000, Sure: true}, 10, 1}, {Effect{Hundredths: 5000, Sure: true}, 0, 0},
-		{Effect{Hundredths: 200, Sure: true}, 1 << 62, 1 << 61},
-	} {
-		if got := c.e.Size(c.n); got != c.want {
-			t.Errorf("%+v of %d: %d, want %d", c.e, c.n, got, c.want)
+// Values of scipy.stats.t.ppf(.95, nu).
+func TestStudentsQuantiles(t *testing.T) {
+	for nu, want := range map[float64]float64{5: 2.015048372669157, 19: 1.729132811521367, 286: 1.650198895932368, 1999: 1.645616248187262, 1e9: 1.6448536269514722} {
+		if got := studentAbove(nu); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%v: %v, want %v", nu, got, want)
 		}
 	}
 }
 
-func TestASureEffectGoesBeforeALargerOne(t *testing.T) {
-	sure, large, small := Effect{Hundredths: 160, Sure: true}, Effect{Hundredths: 210}, Effect{Hundredths: 110}
-	for _, c := range [][3]Effect{{sure, large, sure}, {large, sure, sure}, {large, small, large}, {small, large, large}, {Effect{}, small, small}} {
-		if got := c[0].Larger(c[1]); got != c[2] {
-			t.Errorf("of %+v and %+v: %+v", c[0], c[1], got)
+// One threshold that shows dependence makes every effect count; none does where all may be
+// chance.
+func TestThresholdsAreOneTest(t *testing.T) {
+	b := NewWindow().New()
+	for minute60 := range int64(60) {
+		for i := range 40 {
+			s := LogBucket(5)
+			switch {
+			case i < 20:
+				s = 3
+			case minute60%10 == 9 && i >= 38:
+				s = 7 // 12 of 2400, in six minutes
+			case minute60%3 == 0:
+				s = 6
+			}
+			b.Add(minute60*minute, s)
+		}
+	}
+	b.window.Flush()
+	d := Dependence{Traces: new(Clusters), Blocks: b, CutFrom: CutBucket}
+	few, many := Threshold{From: 7}, Threshold{From: 6}
+	if got := d.At(2400, []Threshold{few}, []Threshold{few})[0]; got != (Effect{Hundredths: 100}) {
+		t.Errorf("12 beyond alone: %+v", got)
+	}
+	got := d.At(2400, []Threshold{few, many}, []Threshold{many})
+	if !got[0].Counts() || !got[1].Counts() {
+		t.Errorf("12 beyond, beside 372: %+v", got)
+	}
+}
+
+func TestSizeIsThatOfIndependentAttempts(t *testing.T) {
+	for _, c := range []struct {
+		e       Effect
+		n, want uint64
+	}{
+		{Effect{}, 10, 10}, {Effect{Hundredths: 100}, 10, 10}, {Effect{Hundredths: 101}, 10, 9},
+		{Effect{Hundredths: 151}, 151, 100}, {Effect{Hundredths: 151}, 150, 99},
+		{Effect{Hundredths: 5000}, 10, 1}, {Effect{Hundredths: 5000}, 0, 0},
+		{Effect{Hundredths: 200}, 1 << 62, 1 << 61},
+	} {
+		if got := c.e.Size(c.n); got != c.want {
+			t.Errorf("%+v of %d: %d, want %d", c.e, c.n, got, c.want)
 		}
 	}
 }

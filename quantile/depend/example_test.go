@@ -21,7 +21,8 @@ func Example() {
 		traces.Add(calls)
 	}
 	d := depend.Dependence{Traces: &traces, Blocks: depend.NewWindow().New(), CutFrom: depend.CutBucket}
-	e := d.Effect(slow, 1000, 100)
+	at := []depend.Threshold{{From: slow, Beyond: 100}}
+	e := d.At(1000, at, at)[0]
 	fmt.Println(e.Float(), e.Size(1000))
-	// Output: 10.09 99
+	// Output: 10.28 97
 }

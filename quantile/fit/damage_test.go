@@ -27,7 +27,7 @@ func TestNothingPanicsOnDurationsThatCannotBeReadBack(t *testing.T) {
 			bad, good := quantile.Union{s}, quantile.Union{sampleOf(durationtest.UniformNanoseconds(500)...)}
 			for _, o := range []quantile.Observed{{Completed: bad, CutSeen: good}, {Completed: bad, CutAt: bad}, {Completed: good, CutAt: bad}, {Completed: good, CutSeen: bad}} {
 				tails := o.Tails(ps, ninetyFive)
-				o.Widen(&tails, []depend.Dependent{{Effect: depend.Effect{Hundredths: 400, Sure: true}}, {}, {}}, ninetyFive)
+				o.Widen(&tails, []depend.Dependent{{Effect: depend.Effect{Hundredths: 400}}, {}, {}}, ninetyFive)
 				Estimates(o, tails.Tails)
 				quantile.InferWalls(o.Completed, o.Cuts())
 				quantile.StratifiedKMQuantile([]quantile.Stratum{{Completed: o.Completed, Cut: o.Cuts()}, {Completed: good, Cut: bad}}, ps[0])

@@ -324,7 +324,7 @@ func TestAnEffectLeavesTheEstimate(t *testing.T) {
 	}
 	o := quantile.Observed{Completed: quantile.Union{done}, CutAt: quantile.Union{cut}}
 	tails := o.Tails([]quantile.P{quantile.MustP("0.99")}, quantile.MustP("0.95"))
-	o.Widen(&tails, []depend.Dependent{{Effect: depend.Effect{Hundredths: 400, Sure: true}}}, quantile.MustP("0.95"))
+	o.Widen(&tails, []depend.Dependent{{Effect: depend.Effect{Hundredths: 400}}}, quantile.MustP("0.95"))
 	if e := Estimates(o, tails.Tails)[0]; tails.Tails[0].Effective != 500 || e == nil || e.Bound == nil {
 		t.Errorf("%+v, %+v", tails.Tails[0], e)
 	}

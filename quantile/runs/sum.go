@@ -83,6 +83,9 @@ func (s Sum) Big() *big.Int {
 	return hi.Lsh(hi, 64).Or(hi, new(big.Int).SetUint64(s.Lo))
 }
 
+// Float returns the float64 next to s.
+func (s Sum) Float() float64 { return float64(s.Hi)*(1<<64) + float64(s.Lo) }
+
 // Share returns the float64 nearest to s/o; o is not 0.
 func (s Sum) Share(o Sum) float64 {
 	ratio, _ := new(big.Rat).SetFrac(s.Big(), o.Big()).Float64()
