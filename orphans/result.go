@@ -49,6 +49,7 @@ type Pair struct {
 	Parent            spans.Hop        `json:"-"`
 	Child             spans.Hop        `json:"-"`
 	Orphaned          uint64           `json:"orphaned"`
+	LateStarts        uint64           `json:"late_starts"` // of those, begun after their parents had given up
 	Doubtful          uint64           `json:"doubtful"`
 	CutCalls          uint64           `json:"cut_calls"`
 	CutCallsWithChild uint64           `json:"cut_calls_with_child"`
@@ -188,7 +189,7 @@ func (p *pair) judged(key hopPair, ps []quantile.P, f *fates) Pair {
 	for g, b := range p.ran {
 		switch f.of(key, g) {
 		case orphaned:
-			one.Orphaned, one.Wasted = one.Orphaned+b.n, durations.Sum(one.Wasted, b.wasted)
+			one.Orphaned, one.LateStarts, one.Wasted = one.Orphaned+b.n, one.LateStarts+b.late, durations.Sum(one.Wasted, b.wasted)
 			overrun, lag, work = append(overrun, &b.overrun), append(lag, &b.lag), append(work, &b.work)
 		case doubtful:
 			one.Doubtful, one.WastedDoubtful = one.Doubtful+b.n, durations.Sum(one.WastedDoubtful, b.wasted)

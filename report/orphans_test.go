@@ -84,7 +84,7 @@ var orphanContract = func() object {
 		"wasted_by_hop": list1{object{"hop": "string", "kind": "string?", "wasted_ns": "int", "wasted_doubtful_ns": "int"}},
 		"pairs": list1{object{
 			"parent_hop": "string", "parent_kind": "string?", "child_hop": "string", "child_kind": "string?", "orphaned": "int", "doubtful": "int", "wasted_doubtful_ns": "int",
-			"cut_calls": "int", "cut_calls_with_child": "int", "wasted_ns": "int", "overrun": five, "start_lag": five, "work": five,
+			"late_starts": "int", "cut_calls": "int", "cut_calls_with_child": "int", "wasted_ns": "int", "overrun": five, "start_lag": five, "work": five,
 			"stopped_within_50ms": object{"n": "int", "of": "int"}, "verdict": "string",
 			"cancellation": object{"honoured": "string", "stopped": "int", "ran_on": "int", "completed": "int", "lower": "number", "upper": "number"},
 		}},

@@ -94,6 +94,7 @@ func idSpans(r *rand.Rand, traces int) (lines []string) {
 var (
 	hopOfLine  = regexp.MustCompile(`"hop":"([^"]*)"`)
 	idsWarning = regexp.MustCompile(`(?s),?\s*\{\s*"code": "ids_folded",\s*"text": "(\\.|[^"\\])*"\s*\}`)
+	idsFinding = regexp.MustCompile(`(?s),?\s*\{\s*"code": "names_folded".*?\n    \}`)
 	filesPart  = regexp.MustCompile(`(?s)"files": \[.*?\n    \]`)
 	noWarnings = regexp.MustCompile(`\[\s*\]`)
 	position   = regexp.MustCompile(`"(offset|bytes|byte)": \d+`)
@@ -126,10 +127,10 @@ func intoFiles(t *testing.T, lines []string) string {
 // results are what a report says, without what it says of the files and of folding.
 func resultsOf(page, folder string) string {
 	page = strings.ReplaceAll(page, folder, "")
-	for _, part := range []*regexp.Regexp{idsWarning, filesPart, position} {
+	for _, part := range []*regexp.Regexp{idsWarning, idsFinding, filesPart, position} {
 		page = part.ReplaceAllString(page, "")
 	}
-	return noWarnings.ReplaceAllString(page, "[]")
+	return noWarnings.ReplaceAllString(strings.ReplaceAll(page, "[,", "["), "[]")
 }
 
 // TestAReportDoesNotDependOnWhenIdsWereFolded holds a run that finds out on its way that

@@ -71,6 +71,7 @@ func (s *ownerSettings) result(r *results, collected any) func() report.Section 
 		Quantiles: p.quantiles, TailFrom: s.from, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
 	})
+	r.owner = &owner
 	return func() report.Section { return owner.Section(&r.view) }
 }
 

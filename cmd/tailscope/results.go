@@ -1,12 +1,19 @@
 package main
 
 import (
+	"slices"
+
+	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 // results is what a run found, as far as one analysis uses what another found; nil
@@ -19,8 +26,10 @@ type results struct {
 	view     report.View
 	query    buckets.Query
 	hops     []buckets.Result // sorted by hop, then kind
+	owner    *attribution.Result
 	retries  *retries.Result
 	orphans  *orphans.Result
+	timeouts *timeouts.Result
 	sections []func() report.Section // of the analyses that were asked for
 }
 
@@ -62,6 +71,10 @@ func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
 // report puts the sections in the order of the page, what was read before all.
 func (r *results) report() *report.Report {
 	page := &report.Report{Sections: []report.Section{r.input.Section()}, Table: r.plan.table}
+	if r.plan.summarizes() {
+		found := r.found()
+		page.Sections = append(page.Sections, report.Section{Key: "findings", JSON: func() any { return found }})
+	}
 	for _, section := range r.sections {
 		page.Sections = append(page.Sections, section())
 	}
@@ -77,4 +90,26 @@ func collectedBy[S settings, C any](r *results) (s S, c C) {
 		}
 	}
 	return s, c
+}
+
+// summarizes reports whether the run has all analyses, so that it says what is wrong.
+func (p *plan) summarizes() bool {
+	return !slices.ContainsFunc(kinds, func(k *kind) bool { return !p.shows(k.name) })
+}
+
+// names are what hops are called on the page.
+func (r *results) names() *findings.Names {
+	var hops []spans.Hop
+	for i := range r.hops {
+		hops = append(hops, r.hops[i].Hop)
+	}
+	return findings.NewNames(hops, findings.LinksOf(r.orphans.Pairs))
+}
+
+// found lists what is wrong, the worst first.
+func (r *results) found() jsontype.List[findings.Finding] {
+	return findings.List(findings.Input{
+		Read: &r.input, Incomplete: r.plan.whyIncomplete(r.input), Confidence: r.plan.confidence,
+		Hops: r.hops, Owner: r.owner, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts, Names: r.names(),
+	})
 }

@@ -64,7 +64,7 @@ func (p *plan) run(ctx context.Context) error {
 	if err := p.findings(r); err != nil {
 		return err
 	}
-	return p.incomplete(r.input, read)
+	return p.incomplete(r.input)
 }
 
 // merged is what all workers collected, and the account of the input.

@@ -168,9 +168,16 @@ func nothingAccepted(in ingest.Summary, skipped []note.Warning) error {
 	return fmt.Errorf("nothing accepted: %s as %s", note.Form(in.Rejected, "the only record was rejected", fmt.Sprintf("all %d records were rejected, most of them", in.Rejected)), worst.Reason)
 }
 
-// incomplete says why the report stands on less than the whole input.
-func (p *plan) incomplete(in ingest.Summary, f *merged) error {
-	var why []string
+// incomplete is the error of a report that stands on less than the whole input.
+func (p *plan) incomplete(in ingest.Summary) error {
+	if why := p.whyIncomplete(in); why != nil {
+		return incompleteError{errors.New(strings.Join(why, "; "))}
+	}
+	return nil
+}
+
+// whyIncomplete says why a report stands on less than the whole input.
+func (p *plan) whyIncomplete(in ingest.Summary) (why []string) {
 	for _, file := range in.Files {
 		if !file.Complete {
 			why = append(why, file.Path+" is incomplete: what was whole is in the report")
@@ -183,10 +190,7 @@ func (p *plan) incomplete(in ingest.Summary, f *merged) error {
 	if p.maxRejects.exceeded(in.Rejected, in.Records) {
 		why = append(why, fmt.Sprintf("%d of %s rejected, more than --max-rejects allows", in.Rejected, note.Count(in.Records, "record")+note.Form(in.Rejected, " was", " were")))
 	}
-	if why == nil {
-		return nil
-	}
-	return incompleteError{errors.New(strings.Join(why, "; "))}
+	return why
 }
 
 // textOptions says how the report is to look on stdout.

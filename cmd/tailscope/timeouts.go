@@ -99,5 +99,6 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 		Weighted:       r.sampling.Weighted,
 	})
+	r.timeouts = &advice
 	return func() report.Section { return advice.Section(&r.view) }
 }
