@@ -45,7 +45,7 @@ func (o *options) inspect(ctx context.Context, args []string, records int64) err
 	if err != nil {
 		return err
 	}
-	out, err := p.create(p.output)
+	out, err := p.outputs().Create(p.output)
 	if err != nil {
 		return err
 	}

@@ -3,14 +3,19 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
 
 	"github.com/tailscope/tailscope/ingest"
+	"github.com/tailscope/tailscope/internal/output"
 )
 
 // rejectWriter writes rejects as NDJSON in the order of the input, whatever the
 // order in which chunks were decoded. Without a file it does nothing.
 type rejectWriter struct {
-	file   output
+	file   output.File
 	buffer *bufio.Writer
 	json   *json.Encoder
 	files  map[int32]*fileRejects // not yet written, by the file's index
@@ -29,7 +34,7 @@ func (p *plan) newRejectWriter() (*rejectWriter, error) {
 	if p.rejects == "" {
 		return w, nil
 	}
-	f, err := p.create(p.rejects)
+	f, err := p.outputs().Create(p.rejects)
 	if err != nil {
 		return nil, err
 	}
@@ -138,4 +143,30 @@ func (w *rejectWriter) discard() {
 	if w.file != nil {
 		w.file.Cleanup()
 	}
+}
+
+// outputs are the streams that a path may name.
+func (p *plan) outputs() output.Streams {
+	return output.Streams{Out: p.streams.out, Err: p.streams.err}
+}
+
+// checkOutputs makes sure that no output replaces another or an input.
+func (p *plan) checkOutputs() error {
+	streams := p.outputs()
+	if p.rejects != "" && streams.Stream(p.rejects) == p.streams.out && streams.Stream(p.output) == p.streams.out {
+		return errors.New("--rejects and the report cannot both go to stdout")
+	}
+	if p.rejects != "" && streams.Stream(p.output) == nil && output.Same(p.output, p.rejects) {
+		return fmt.Errorf("-o and --rejects are the same file, %s", p.output)
+	}
+	for _, out := range [...]string{p.output, p.rejects} {
+		if out == "" || streams.Stream(out) != nil {
+			continue
+		}
+		info, err := os.Stat(out)
+		if err == nil && info.Mode().IsRegular() && slices.ContainsFunc(p.sources, func(s ingest.Source) bool { return s.Is(out, info) }) {
+			return fmt.Errorf("%s is an input: it would be replaced", out)
+		}
+	}
+	return nil
 }

@@ -63,7 +63,7 @@ func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
 	in.Sampling = ingest.Sampling{Kind: string(v.Kind), Evidence: v.Evidence}
 	in.Warnings = append(in.Warnings, v.Warnings...)
 	if f.traces.Spans > 0 {
-		traces, spans := f.traces.Traces-f.leftOut.traces, f.traces.Spans-f.leftOut.spans
+		traces, spans := f.traces.Traces-f.leftOut.Traces, f.traces.Spans-f.leftOut.Spans
 		in.Traces, in.Spans, in.DuplicatesDropped = &traces, &spans, &f.traces.Duplicates
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // run reads all sources and writes the report.
 func (p *plan) run(ctx context.Context) error {
-	out, err := p.create(p.output)
+	out, err := p.outputs().Create(p.output)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	defer read.close()
 	defer read.rejects.discard()
-	read.ledger.LeaveOut(read.leftOut.byFile)
+	read.ledger.LeaveOut(read.leftOut.ByFile)
 	if err := read.ledgerAgrees(); err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
+	"github.com/tailscope/tailscope/ingest/selection"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
@@ -83,7 +85,7 @@ func fieldList(fields map[string]string) string {
 
 // inputWarnings are those that only the whole run can give.
 func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
-	list := append(f.ledger.MissingKeys(p.ingest.Fields.Config), f.leftOut.warnings()...)
+	list := append(f.ledger.MissingKeys(p.ingest.Fields.Config), f.leftOut.Warnings()...)
 	if p.leavesChains(in) {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}
@@ -109,6 +111,37 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 	}
 	if bad > 0 {
 		list = append(list, note.Warning{Code: "invalid_utf8", Text: note.Count(bad, "hop name is not UTF-8; its", "hop names are not UTF-8; their") + " bad bytes are shown as U+FFFD, so two names may look alike"})
+	}
+	return list
+}
+
+// showsHop reports whether --hop chooses a hop of that name.
+func (p *plan) showsHop(name string) bool {
+	return slices.ContainsFunc(p.hop, func(glob string) bool { return selection.Glob(glob, name) })
+}
+
+// hopsShown says how many of all hops --hop chooses, and what may be meant by a pattern
+// like which there is none.
+func (p *plan) hopsShown(names map[string]bool) (list []note.Warning) {
+	if p.hop == nil {
+		return nil
+	}
+	shown := 0
+	for name := range names {
+		if p.showsHop(name) {
+			shown++
+		}
+	}
+	list = append(list, note.Warning{Code: "hops_chosen", Text: fmt.Sprintf("only %d of %s shown: --hop chose them, and all count", shown, note.Count(len(names), "hop")+note.Form(shown, " is", " are"))})
+	for _, glob := range p.hop {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(names)), func(name string) bool { return selection.Glob(glob, name) }) {
+			continue
+		}
+		text := fmt.Sprintf("--hop %q: there is no such hop", glob)
+		if name := nearest.Name(strings.Trim(glob, "*"), slices.Collect(maps.Keys(names))); name != "" {
+			text += "; did you mean " + name + "?"
+		}
+		list = append(list, note.Warning{Code: "hop_not_found", Text: text})
 	}
 	return list
 }
@@ -196,7 +229,7 @@ func (p *plan) whyIncomplete(in ingest.Summary) (why []string) {
 // textOptions says how the report is to look on stdout.
 func (p *plan) textOptions() report.Options {
 	f, ok := p.streams.out.(*os.File)
-	if !ok || p.stream(p.output) != p.streams.out || !isTerminal(f) {
+	if !ok || p.outputs().Stream(p.output) != p.streams.out || !isTerminal(f) {
 		return report.Options{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

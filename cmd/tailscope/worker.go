@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"sync/atomic"
+
 	"github.com/tailscope/tailscope/callees"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
@@ -18,7 +22,7 @@ type worker struct {
 	// Chains of hop logs whose nesting was inferred, and those too long for it.
 	nested, unnested int64
 	folded           bool // the ids in the names of hops
-	leftOut          leftOut
+	leftOut          selection.LeftOut
 	callers          ingest.Callers
 
 	placer *nesting.Placer // of traces that are chains of hop logs
@@ -142,7 +146,7 @@ func (w *worker) addChain(chain *spans.Chain) {
 // between two of these.
 func (w *worker) addTrace(t *spans.Trace) {
 	rules := w.plan.ingest.Fields
-	if !w.leftOut.keeps(rules.Selection, t) {
+	if !w.leftOut.Keeps(rules.Selection, t) {
 		return
 	}
 	w.markRetries(t)
@@ -218,7 +222,7 @@ func (w *worker) merge(o *worker) {
 	w.mergeCollected(o)
 	w.nested += o.nested
 	w.unnested += o.unnested
-	w.leftOut.merge(&o.leftOut)
+	w.leftOut.Merge(&o.leftOut)
 }
 
 func (w *worker) mergeCollected(o *worker) {
@@ -227,5 +231,52 @@ func (w *worker) mergeCollected(o *worker) {
 			return
 		}
 		a.merge(w.collected[i], o.collected[i])
+	}
+}
+
+const (
+	// largeChunk is from how many bytes on a chunk may have to wait: its records are
+	// larger than what is usually read at once.
+	largeChunk = 1 << 20
+	// mostUnderWay is how many bytes large chunks that are under way may have together.
+	// What holds them, and what is made of them, takes several times as much.
+	mostUnderWay = 16 << 20
+)
+
+// underWay bounds the bytes of large chunks that were read and are not yet decoded,
+// whatever the number of workers. One reader asks for room, workers give it back.
+type underWay struct {
+	bytes atomic.Int64
+	given chan struct{} // some room was given back
+}
+
+func newUnderWay() *underWay { return &underWay{given: make(chan struct{}, 1)} }
+
+// take waits until there is room for a chunk of n bytes. One that is alone has room.
+// It reports false where ctx ended first.
+func (u *underWay) take(ctx context.Context, n int) bool {
+	if n < largeChunk {
+		return true
+	}
+	for held := u.bytes.Load(); held > 0 && held+int64(n) > mostUnderWay; held = u.bytes.Load() {
+		select {
+		case <-u.given:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	u.bytes.Add(int64(n))
+	return true
+}
+
+// give ends the way of a chunk of n bytes.
+func (u *underWay) give(n int) {
+	if n < largeChunk {
+		return
+	}
+	u.bytes.Add(int64(-n))
+	select {
+	case u.given <- struct{}{}:
+	default:
 	}
 }

@@ -27,7 +27,7 @@ var table = map[string][]string{
 	"spans":              {},
 	"spans/assembly":     {"spans"},
 	"report":             {"quantile"},
-	"ingest/selection":   {},
+	"ingest/selection":   {"spans"},
 	"ingest/field":       {"spans", "ingest/selection"},
 	"ingest/outcome":     {"spans", "ingest/field"},
 	"ingest/format":      {"spans", "ingest/selection", "ingest/field", "ingest/outcome"},

@@ -1,4 +1,5 @@
-package main
+// Package output writes files that take their places only when they are whole.
+package output
 
 import (
 	"errors"
@@ -8,18 +9,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2"
-	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/disk"
 	"github.com/tailscope/tailscope/internal/unnamed"
 )
 
-// output is a file being written that takes its place only when it is whole.
-type output interface {
+// File is a file being written that takes its place only when it is whole.
+type File interface {
 	io.Writer
 	// Sync makes sure that what was written is there to stay.
 	Sync() error
@@ -29,12 +28,15 @@ type output interface {
 	Cleanup() error
 }
 
-// create opens an output: a file without a name in the folder of path, or a hidden
+// Streams are those that are open already.
+type Streams struct{ Out, Err io.Writer }
+
+// Create opens an output: a file without a name in the folder of path, or a hidden
 // one where that cannot be, to be synced and renamed, with the mode of the file that
 // it replaces. What a link points to is replaced, not the link. A stream, a device or
 // a pipe cannot be replaced and is written to as it is.
-func (p *plan) create(path string) (output, error) {
-	if w := p.stream(path); w != nil {
+func (s Streams) Create(path string) (File, error) {
+	if w := s.Stream(path); w != nil {
 		return stream{w}, nil
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -56,18 +58,18 @@ func (p *plan) create(path string) (output, error) {
 // replacement is a file that takes the place of what path names. Its errors tell that
 // path: the file has another name until then, or none.
 type replacement struct {
-	output
+	File
 	path string
 }
 
 func (r replacement) Write(p []byte) (int, error) {
-	n, err := r.output.Write(p)
+	n, err := r.File.Write(p)
 	return n, notWritten(r.path, err)
 }
 
-func (r replacement) Sync() error { return notWritten(r.path, r.output.Sync()) }
+func (r replacement) Sync() error { return notWritten(r.path, r.File.Sync()) }
 
-func (r replacement) Replace() error { return notWritten(r.path, r.output.Replace()) }
+func (r replacement) Replace() error { return notWritten(r.path, r.File.Replace()) }
 
 // notWritten says of which output an error is.
 func notWritten(path string, err error) error {
@@ -84,14 +86,14 @@ func notWritten(path string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w; what was there stays", path, err)
 }
 
-// stream returns the open stream that path is another name of, nil if it is
+// Stream returns the open stream that path is another name of, nil if it is
 // none: opened anew it would be written from its start.
-func (p *plan) stream(path string) io.Writer {
+func (s Streams) Stream(path string) io.Writer {
 	switch path {
 	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
-		return p.streams.out
+		return s.Out
 	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
-		return p.streams.err
+		return s.Err
 	}
 	for _, folder := range [...]string{"/dev/fd/", "/proc/self/fd/"} {
 		if digits, ok := strings.CutPrefix(path, folder); ok {
@@ -122,28 +124,8 @@ func (d device) Replace() error { return d.Close() }
 
 func (d device) Cleanup() error { return d.Close() }
 
-// checkOutputs makes sure that no output replaces another or an input.
-func (p *plan) checkOutputs() error {
-	if p.rejects != "" && p.stream(p.rejects) == p.streams.out && p.stream(p.output) == p.streams.out {
-		return errors.New("--rejects and the report cannot both go to stdout")
-	}
-	if p.rejects != "" && p.stream(p.output) == nil && sameFile(p.output, p.rejects) {
-		return fmt.Errorf("-o and --rejects are the same file, %s", p.output)
-	}
-	for _, out := range [...]string{p.output, p.rejects} {
-		if out == "" || p.stream(out) != nil {
-			continue
-		}
-		info, err := os.Stat(out)
-		if err == nil && info.Mode().IsRegular() && slices.ContainsFunc(p.sources, func(s ingest.Source) bool { return s.Is(out, info) }) {
-			return fmt.Errorf("%s is an input: it would be replaced", out)
-		}
-	}
-	return nil
-}
-
-// sameFile compares two paths, be the files there yet or not.
-func sameFile(a, b string) bool {
+// Same compares two paths, be the files there yet or not.
+func Same(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	if errX == nil && errY == nil {
@@ -173,7 +155,7 @@ type unnamedOutput struct {
 
 // createUnnamed opens one in the folder of path, with the mode of the file that it
 // replaces.
-func createUnnamed(path string) (output, error) {
+func createUnnamed(path string) (File, error) {
 	f, err := unnamed.Open(filepath.Dir(path), os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -227,7 +209,7 @@ type hiddenOutput struct {
 }
 
 // createHidden opens one, with the mode of the file that it replaces.
-func createHidden(path string) (output, error) {
+func createHidden(path string) (File, error) {
 	if err := disk.Try(disk.CreateCall, path); err != nil {
 		return nil, err
 	}
