@@ -44,6 +44,24 @@ const (
 // Outcomes lists them in the order of the reports.
 var Outcomes = [...]Outcome{Success, Partial, Failed, Cut}
 
+// Request is what one trace or chain came to: its end-to-end time in ns, how it ended,
+// and what the time is that of. Without a basis it was not measured.
+type Request struct {
+	Total   int64
+	Fails   bool
+	Outcome Outcome
+	Basis   Basis
+}
+
+// Last returns what the trace or chain came to that was added last.
+func (a *Accumulator) Last() Request { return a.last }
+
+// EndToEnd summarizes the end-to-end times of all requests.
+func (a *Accumulator) EndToEnd(ps []quantile.P) quantile.Summary {
+	a.flush()
+	return quantile.Summarize(quantile.Union{&a.total}, ps)
+}
+
 // success is the place of Success in Outcomes.
 const success = 0
 
@@ -60,6 +78,7 @@ type Accumulator struct {
 	hops   []hop
 	kinds  map[hopKind]period
 	nested nested
+	last   Request
 
 	// Room for one trace, used again for the next.
 	path    path
@@ -123,6 +142,7 @@ func (a *Accumulator) AddTrace(t *spans.Trace) {
 		a.AddChain(t.Chain())
 		return
 	}
+	a.last = Request{}
 	a.table.use(t.Hosts, t.Instances)
 	a.takeSpans(t)
 	a.observeTrace(t)
@@ -200,6 +220,7 @@ func (a *Accumulator) count(group uint16, name func() string, fails bool, basis 
 		a.flush()
 	}
 	a.counts.measured[basis]++
+	a.last.Total, a.last.Fails, a.last.Basis = total, fails, bases[basis]
 	if hop := a.largest(); hop >= 0 {
 		a.hop(hop).exemplars.consider(total, fails, name)
 	}

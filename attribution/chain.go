@@ -22,6 +22,7 @@ type chain struct {
 // AddChain looks at a chain of a hop log, all of whose attempts are there and in
 // which cuts from below are marked. It keeps nothing of it.
 func (a *Accumulator) AddChain(c *spans.Chain) {
+	a.last = Request{}
 	a.table.use(nil, c.Instances)
 	switch {
 	case len(c.Attempts) == 0:

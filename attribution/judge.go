@@ -59,6 +59,7 @@ func (a *Accumulator) anyGaveUp() bool {
 // succeeds counts a trace or chain that does not fail.
 func (a *Accumulator) succeeds() bool {
 	a.counts.outcomes[success]++
+	a.last.Outcome = Success
 	return false
 }
 
@@ -74,6 +75,7 @@ func (a *Accumulator) blame(outcome Outcome) (fails bool) {
 		return false
 	}
 	a.counts.outcomes[outcome.index()]++
+	a.last.Outcome = outcome
 	if outcome == Success {
 		return false
 	}

@@ -47,3 +47,25 @@ func TestUnitTimesGiveTheResamplesOfAnotherPass(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestLastIsWhatTheTraceAddedLastCameTo(t *testing.T) {
+	a := NewAccumulator()
+	for _, c := range []struct {
+		list []testSpan
+		want Request
+	}{
+		{[]testSpan{{id: 1, end: 30, hop: "web"}, {id: 2, parent: 1, start: 5, end: 10, hop: "db"}}, Request{30 * us, false, Success, CriticalPath}},
+		{[]testSpan{{id: 1, end: 20, hop: "web", outcome: cut}}, Request{20 * us, true, Cut, CriticalPath}},
+		{[]testSpan{{id: 1, end: 20, hop: "web"}, {id: 2, parent: 1, end: 9, hop: "db", outcome: failed}}, Request{20 * us, true, Partial, CriticalPath}},
+		{[]testSpan{{id: 2, parent: 1, end: 9, hop: "db"}}, Request{}},
+		{[]testSpan{{id: 1, end: 5, hop: "web"}}, Request{5 * us, false, Success, CriticalPath}},
+	} {
+		a.AddTrace(traceOf(1, c.list...))
+		if got := a.Last(); got != c.want {
+			t.Errorf("%v: got %+v, want %+v", c.list, got, c.want)
+		}
+	}
+	if s := a.EndToEnd(nil); s.N != 4 || s.Max != 30*us {
+		t.Errorf("end to end: %+v", s)
+	}
+}

@@ -44,6 +44,7 @@ type Accumulator struct {
 	latest  []int32 // by hop
 
 	recent [recentPairs]recent
+	found  *[]Found // where those of one trace are asked for, and not counted
 }
 
 // hopPair is a parent's hop and its child's.

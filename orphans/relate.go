@@ -144,6 +144,10 @@ func (a *Accumulator) orphan(t *spans.Trace, p, c int32, over int64) {
 		kind = LateStart
 	}
 	a.giveUp(c, cause{key, g}, parent.End())
+	if a.found != nil {
+		*a.found = append(*a.found, Found{Parent: p, Child: c, Kind: kind, Overrun: over, Wasted: wasted, grade: g})
+		return
+	}
 	one := a.pairOf(key)
 	at(one.ran, g).add(kind, wasted, over, max(0, after(child.Start, parent.Start)), child.Duration)
 	one.cases.consider(kind, over, wasted, t, p, c)

@@ -43,6 +43,22 @@ func (c *Chain) Name() string {
 	return c.Named.Name()
 }
 
+// Clone returns a copy that stays good after the visitor's callback. It names only the
+// hops that occur.
+func (c *Chain) Clone() *Chain {
+	k := &Chain{
+		Instances: slices.Clone(c.Instances), Attempts: slices.Clone(c.Attempts), Timed: c.Timed, ID: c.ID, Group: c.Group,
+		PlacedBy: c.PlacedBy, Named: fixedName(c.Name()),
+	}
+	k.Hops = occurring(c.Hops, k.Attempts, func(a *Attempt) *int32 { return &a.Hop })
+	return k
+}
+
+type fixedName string
+
+// Name returns the id of a chain that was copied.
+func (n fixedName) Name() string { return string(n) }
+
 // TooLong reports whether there are more attempts than can be placed: an id of so
 // many is none of a request.
 func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }

@@ -212,6 +212,43 @@ func (t *Trace) Caption(id SpanID, text []byte) {
 	t.captions = append(t.captions, named{id, text})
 }
 
+// Clone returns a copy that stays good after the visitor's callback. It names only the
+// hops and hosts that occur.
+func (t *Trace) Clone() *Trace {
+	c := &Trace{
+		ID: t.ID, Text: t.Text, Spans: slices.Clone(t.Spans), Parents: slices.Clone(t.Parents), Roots: slices.Clone(t.Roots),
+		Missing: slices.Clone(t.Missing), RetryOf: slices.Clone(t.RetryOf), Duplicates: t.Duplicates, Cycles: t.Cycles,
+		firstChild: slices.Clone(t.firstChild), children: slices.Clone(t.children),
+	}
+	for _, n := range t.captions {
+		c.captions = append(c.captions, named{n.id, slices.Clone(n.text)})
+	}
+	c.Hops = occurring(t.Hops, c.Spans, func(s *Span) *int32 { return &s.Hop })
+	c.Hosts = occurring(t.Hosts, c.Spans, func(s *Span) *int32 { return &s.Host })
+	c.Strata = occurring(t.Strata, c.Spans, func(s *Span) *int32 { return &s.Stratum })
+	c.Instances = slices.Clone(t.Instances)
+	return c
+}
+
+// occurring returns the names of a list that occur, and renumbers who refers to them.
+// Without a list there is nothing to refer to.
+func occurring[N, R any](list []N, rows []R, of func(*R) *int32) (kept []N) {
+	if len(list) == 0 {
+		return nil
+	}
+	numbers := map[int32]int32{}
+	for i := range rows {
+		at := of(&rows[i])
+		n, known := numbers[*at]
+		if !known {
+			n = int32(len(kept))
+			numbers[*at], kept = n, append(kept, list[*at])
+		}
+		*at = n
+	}
+	return kept
+}
+
 // sortFew sorts lists that mostly are short and nearly sorted, by moving each to its
 // place.
 func sortFew[T any](list []T, compare func(a, b *T) int) {
