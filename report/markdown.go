@@ -14,6 +14,9 @@ func Markdown(w io.Writer, r *Report, _ Options) error {
 	p := newPage(r)
 	markdownLines(&b, "", p.intro)
 	markdownLines(&b, "**Warning:** ", p.warnings)
+	for _, lines := range p.drawings {
+		markdownDrawing(&b, lines(0))
+	}
 	for _, t := range p.tables {
 		fmt.Fprintf(&b, "## %s\n\n", markdown(t.title))
 		if len(t.columns) > 0 {
@@ -32,6 +35,16 @@ func markdownLines(b *bytes.Buffer, prefix string, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintf(b, "%s%s\n\n", prefix, markdown(line))
 	}
+}
+
+// markdownDrawing writes lines as they are, behind a fence that none of them can end.
+func markdownDrawing(b *bytes.Buffer, lines []string) {
+	text := strings.Join(lines, "\n")
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(b, "%stext\n%s\n%s\n\n", fence, text, fence)
 }
 
 func markdownTable(b *bytes.Buffer, t grid) {

@@ -74,6 +74,20 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
+// Columns is how many columns of a terminal a text takes that is Visible.
+func Columns(s string) int {
+	fixedWidths()
+	return text.StringWidthWithoutEscSequences(s)
+}
+
+// Fitted is a text that is Visible in so many columns: shortened in its middle, or with
+// blanks behind.
+func Fitted(s string, columns int) string {
+	fixedWidths()
+	s = shorten(s, columns)
+	return s + strings.Repeat(" ", max(0, columns-text.StringWidthWithoutEscSequences(s)))
+}
+
 // shorten takes the middle out of a text wider than the given columns: names
 // often differ only at the end.
 func shorten(s string, columns int) string {

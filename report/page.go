@@ -10,6 +10,7 @@ import (
 type page struct {
 	intro    []string
 	warnings []string
+	drawings []Drawing
 	tables   []grid
 	notes    footnotes
 }
@@ -34,6 +35,7 @@ func newPage(r *Report) *page {
 	for _, s := range r.Sections {
 		p.intro = append(p.intro, s.Lines...)
 		p.warnings = append(p.warnings, s.Warnings...)
+		p.drawings = append(p.drawings, s.Drawings...)
 		for i := range s.Tables {
 			p.add(&s.Tables[i])
 		}

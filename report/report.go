@@ -50,21 +50,22 @@ var Formats = [...]Named{
 	{"markdown", Markdown},
 }
 
-// Names lists the names of Formats, as help and errors print them.
-func Names() string {
-	names := make([]string, len(Formats))
-	for i, f := range Formats {
-		names[i] = f.Name
+// Names lists the names of Formats, and of others, as help and errors print them.
+func Names(others ...Named) string {
+	var names []string
+	for _, f := range append(Formats[:], others...) {
+		names = append(names, f.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// Lookup returns the format of that name; the error lists the choices.
-func Lookup(name string) (Format, error) {
-	for _, f := range Formats {
+// Lookup returns the format of that name, of Formats or others; the error lists the
+// choices.
+func Lookup(name string, others ...Named) (Format, error) {
+	for _, f := range append(Formats[:], others...) {
 		if f.Name == name {
 			return f.Write, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown format %q: choose one of %s", name, Names())
+	return nil, fmt.Errorf("unknown format %q: choose one of %s", name, Names(others...))
 }

@@ -17,8 +17,13 @@ type Section struct {
 	Lines    []string   // sentences among the first lines of a page
 	Warnings []string   // what is wrong with everything, after those lines
 	Tables   []Table    // for people, in the order of the page
+	Drawings []Drawing  // for people, before the tables
 	Data     Table      // the rows for CSV; without columns the section has none
 }
+
+// Drawing is lines of characters that stand under each other as they are, for a page of
+// so many columns, 0 where that is not known. Names in it are Visible.
+type Drawing func(columns int) []string
 
 // Opening is a section's first line and what to know with it, as sentences: "Of
 // retries: the traces were chosen by how they went."
@@ -75,4 +80,30 @@ func (v *View) Path(file int32) string {
 		return v.Paths[file]
 	}
 	return ""
+}
+
+// mostArguments are written out; more files are what the shell made of a pattern.
+const mostArguments = 3
+
+// Arguments names the input files as a command line does, each behind a blank.
+func (v *View) Arguments() string {
+	text := ""
+	for i, path := range v.Paths {
+		if i == mostArguments {
+			return text + " …"
+		}
+		text += " " + Word(path)
+	}
+	return text
+}
+
+// Word is a text as one word of a command line: as it is, or in quotes.
+func Word(s string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !plain(c) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -44,6 +44,9 @@ func (t *textWriter) page(p *page) {
 	for _, line := range p.warnings {
 		t.paragraph("warning: ", line)
 	}
+	for _, lines := range p.drawings {
+		fmt.Fprintf(&t.buf, "\n%s\n", strings.Join(lines(t.Width), "\n"))
+	}
 	for i := range p.tables {
 		t.section(&p.tables[i])
 	}
