@@ -42,8 +42,10 @@ var table = map[string][]string{
 	"nesting":            {"spans"},
 	"nesting/worlds":     {"spans"},
 	"callees":            {"spans"},
+	"neighbors":          {"spans"},
 	"attribution":        {"spans", "nesting", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
+	"waterfall":          {"spans", "nesting", "neighbors", "attribution", "orphans", "report"},
 	"callgraph":          {"spans", "nesting", "quantile"},
 	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
 	"findings":           {"spans", "quantile", "ingest", "buckets", "orphans", "attribution", "retries", "timeouts"},
@@ -52,7 +54,7 @@ var table = map[string][]string{
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "findings", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "neighbors", "waterfall", "findings", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have
