@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,14 @@ import (
 var kinds []*kind
 
 // The list is made here, as analyses look things up in it.
-func init() { kinds = []*kind{&hopsKind, &ownerKind, &retriesKind, &orphansKind, &timeoutsKind} }
+func init() {
+	kinds = []*kind{&hopsKind, &ownerKind, &retriesKind, &orphansKind, &timeoutsKind}
+	questions = []*kind{&traceKind}
+}
+
+// questions are the analyses with a command of their own only: each answers a question
+// about one thing, and its page holds nothing else.
+var questions []*kind
 
 // kind is an analysis as the tool knows it.
 type kind struct {
@@ -63,7 +71,7 @@ func choose(names ...string) (list []selected) {
 	for i := 0; i < len(needed); i++ {
 		needed = append(needed, kindOf(needed[i]).rests...)
 	}
-	for _, k := range kinds {
+	for _, k := range slices.Concat(kinds, questions) {
 		if k == &hopsKind || slices.Contains(needed, k.name) {
 			list = append(list, selected{k, k.new(), slices.Contains(names, k.name)})
 		}
@@ -72,7 +80,8 @@ func choose(names ...string) (list []selected) {
 }
 
 func kindOf(name string) *kind {
-	return kinds[slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name })]
+	all := slices.Concat(kinds, questions)
+	return all[slices.IndexFunc(all, func(k *kind) bool { return k.name == name })]
 }
 
 func (p *plan) shows(name string) bool {
@@ -117,6 +126,9 @@ func commands(s streams) []*cobra.Command {
 		list = append(list, newCommand(s, k.command, k.name))
 	}
 	list[0] = newCommand(s, analyze, names...)
+	for _, k := range questions {
+		list = append(list, newCommand(s, k.command, k.name))
+	}
 	return list
 }
 
@@ -131,8 +143,28 @@ func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
 			a.declare(o, cmd.Flags(), len(names) == 1)
 		}
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		files, err := o.takeWhat(args)
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), files)
+	}
 	return &cmd
+}
+
+// takeWhat gives a question what it is about, the first argument, and returns the others.
+func (o *options) takeWhat(args []string) (files []string, err error) {
+	for _, a := range o.analyses {
+		if question, ok := a.settings.(interface{ about(string) }); ok && a.shown {
+			if len(args) == 0 || args[0] == "" {
+				return nil, usageError{fmt.Errorf("say what it is about: tailscope %s", a.command.Use)}
+			}
+			question.about(args[0])
+			return args[1:], nil
+		}
+	}
+	return args, nil
 }
 
 var analyze = cobra.Command{

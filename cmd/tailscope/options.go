@@ -104,7 +104,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.hop, "hop", nil, "only show hops like `GLOB`, of whatever was read and counted; repeatable")
 	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
 
-	f.StringVar(&o.format, "format", "text", "output: "+report.Names())
+	f.StringVar(&o.format, "format", "text", "output: "+report.Names(o.ownFormats()...))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all")
 	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
 	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: as many as were accepted, lines that are no records left out)")
@@ -412,7 +412,7 @@ func (o *options) planQuantiles(p *plan) error {
 
 func (o *options) planOutput(p *plan) error {
 	var err error
-	if p.write, err = report.Lookup(o.format); err != nil {
+	if p.write, err = report.Lookup(o.format, o.ownFormats()...); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
 	p.csv, p.table = o.format == "csv", o.table
@@ -433,6 +433,16 @@ func (o *options) planOutput(p *plan) error {
 		return fmt.Errorf("--jobs %d: at least 1", o.jobs)
 	}
 	return nil
+}
+
+// ownFormats are those of the analyses that are shown, besides those of all.
+func (o *options) ownFormats() (list []report.Named) {
+	for _, a := range o.analyses {
+		if its, ok := a.settings.(interface{ formats() []report.Named }); ok && a.shown {
+			list = append(list, its.formats()...)
+		}
+	}
+	return list
 }
 
 // tables are the names for --table.

@@ -35,6 +35,8 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
 	merge: merges[*orphans.Accumulator],
 }
 
+const usualTolerance = time.Millisecond
+
 type orphanSettings struct {
 	tolerance time.Duration
 	sort      string
@@ -42,7 +44,7 @@ type orphanSettings struct {
 }
 
 func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, _ bool) {
-	f.DurationVar(&s.tolerance, "tolerance", time.Millisecond, "how long a child may outlast its parent and still count as contained")
+	f.DurationVar(&s.tolerance, "tolerance", usualTolerance, "how long a child may outlast its parent and still count as contained")
 	o.limitFlag(f, "most orphans to list")
 	f.StringVar(&s.sort, "sort", "wasted", "what makes an orphan worse: wasted or overrun")
 	o.traceURLFlag(f)

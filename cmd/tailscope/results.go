@@ -31,6 +31,7 @@ type results struct {
 	orphans  *orphans.Result
 	timeouts *timeouts.Result
 	sections []func() report.Section // of the analyses that were asked for
+	err      error                   // why a question has no answer
 }
 
 // results makes the results of all analyses.

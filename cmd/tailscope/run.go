@@ -44,6 +44,9 @@ func (p *plan) run(ctx context.Context) error {
 	if r.input.Accepted == 0 {
 		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.syncAndCommit())
 	}
+	if r.err != nil {
+		return r.err
+	}
 	page := r.report()
 	if err := errors.Join(read.rejects.sync(), context.Cause(ctx)); err != nil {
 		return err
