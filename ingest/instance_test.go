@@ -67,3 +67,20 @@ func TestACallNamesItsPeer(t *testing.T) {
 		}
 	}
 }
+
+// A server's span names the instance that it ran in, which may be one of several on a
+// host.
+func TestAServerNamesItsOwnInstance(t *testing.T) {
+	for _, c := range []struct{ kind, tags, host, want string }{
+		{"server", `{"key":"host.name","value":"n"},{"key":"service.instance.id","value":"i"},{"key":"k8s.pod.name","value":"p"}`, "n", "i"},
+		{"server", `{"key":"k8s.node.name","value":"n"},{"key":"k8s.pod.name","value":"p"}`, "n", "p"},
+		{"consumer", `{"key":"ip","value":"1.2.3.4"},{"key":"hostname","value":"h"}`, "h", "h"},
+		{"server", `{"key":"k8s.node.name","value":"n"}`, "n", "n"},
+		{"server", ``, "", ""},
+		{"client", `{"key":"hostname","value":"h"}`, "h", ""},
+	} {
+		in := `{"data":[{"traceID":"1","spans":[{"traceID":"1","spanID":"2","operationName":"o","startTime":1700000000000000,"duration":5,"tags":[{"key":"span.kind","value":"` + c.kind + `"}],"processID":"p"}],"processes":{"p":{"serviceName":"s","tags":[` + c.tags + `]}}}]}`
+		row := oneSpan(t, traceHow{}, in)
+		same(t, in, row.Host+" "+row.Peer, c.host+" "+c.want)
+	}
+}

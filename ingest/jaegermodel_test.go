@@ -60,7 +60,7 @@ const exampleUI = `{"data":[{"traceID":"1a","spans":[
 // exampleRows are the rows of the example but for their places.
 var exampleRows = []spanRow{
 	{Hop: "gateway GET /checkout", Service: "gateway", Operation: "GET /checkout", Kind: "server", Trace: "0000000000000000000000000000001a", Span: "00000000000000a1",
-		Start: 1700000000000000000, Duration: 305e6, Marked: true, Host: "node-1"},
+		Start: 1700000000000000000, Duration: 305e6, Marked: true, Host: "node-1", Peer: "node-1"},
 	{Hop: "gateway call stock", Service: "gateway", Operation: "call stock", Kind: "client", Trace: "0000000000000000000000000000001a", Span: "00000000000000a2", Parent: "00000000000000a1",
 		Start: 1700000000001000000, Duration: 300100e3, End: "truncated own", Marked: true, Host: "node-1"},
 	{Hop: "gateway call stock", Service: "gateway", Operation: "call stock", Kind: "client", Trace: "0000000000000000000000000000001a", Span: "00000000000000a3", Parent: "00000000000000a1",

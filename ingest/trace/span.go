@@ -88,7 +88,8 @@ type nameFields struct {
 // process is what a span ran in: a service on a host.
 type process struct {
 	service, host []byte
-	rank          int    // of the key that host came from
+	instance      []byte // what runs there, which may be one of several on the host
+	rank, ranked  int    // of the keys that host and instance came from
 	digest        uint64 // of all tags
 	selected      selection.Values
 	sum           uint64 // what it adds to the digest of a span, 0: not known
@@ -100,16 +101,16 @@ func (r *spanReader) processTag(p *process, key []byte, kind jsonscan.Kind, raw 
 		p.selected.Note(r.selection, r.tags.Find(key).Conditions, raw)
 	}
 	p.digest += digest.Sum(digest.Sum(0, key), raw)
-	if rank := hostKeys[string(key)]; rank > p.rank && len(raw) > 0 && kind != jsonscan.Composite {
-		p.host, p.rank = raw, rank
+	is, names := hostKeys[string(key)]
+	if !names || len(raw) == 0 || kind == jsonscan.Composite {
+		return
 	}
-}
-
-// hostKeys are the tags that name the machine or instance of a process; the
-// highest rank counts. One host has one clock.
-var hostKeys = map[string]int{
-	"host.name": 9, "hostname": 8, "host.ip": 7, "ip": 6, "k8s.node.name": 5,
-	"k8s.pod.name": 4, "service.instance.id": 3, "container.id": 2, "client-uuid": 1,
+	if is.host > p.rank {
+		p.host, p.rank = raw, is.host
+	}
+	if is.instance > p.ranked {
+		p.instance, p.ranked = raw, is.instance
+	}
 }
 
 func (r *spanReader) reset() {
@@ -215,6 +216,9 @@ func (r *spanReader) handOn() {
 	f.add(saltOperation, f.operation)
 	r.row.Digest = f.digest + f.process.sum
 	r.row.Host = r.sink.Host(f.process.host)
+	if f.kind == spans.Server || f.kind == spans.Consumer {
+		r.row.Instance = r.sink.Peer(f.process.instance)
+	}
 	r.selects()
 	r.tally.Accept()
 	r.sink.Span(r.row, nil, f.process.service, f.operation, f.kind)

@@ -28,6 +28,13 @@ var tagCandidates = map[field.Role][]string{
 		peerAddress, "peer.hostname", "net.peer.name", "server.address"},
 }
 
+// hostKeys are the tags that name the machine or instance of a process; for either the
+// highest rank counts. One host has one clock, and may run several instances.
+var hostKeys = map[string]struct{ host, instance int }{
+	"host.name": {9, 5}, "hostname": {8, 6}, "host.ip": {7, 4}, "ip": {6, 3}, "k8s.node.name": {5, 1},
+	"k8s.pod.name": {4, 8}, "service.instance.id": {3, 9}, "container.id": {2, 7}, "client-uuid": {1, 2},
+}
+
 // NewTable builds the table of the tags of spans.
 func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	t := field.NewTable()
