@@ -18,7 +18,7 @@ var kinds []*kind
 
 // The list is made here, as analyses look things up in it.
 func init() {
-	kinds = []*kind{&hopsKind, &ownerKind, &retriesKind, &orphansKind, &timeoutsKind}
+	kinds = []*kind{&hopsKind, &ownerKind, &callsKind, &retriesKind, &orphansKind, &timeoutsKind}
 	questions = []*kind{&traceKind}
 }
 

@@ -29,7 +29,7 @@ type scene struct {
 	stdout  bool   // the report goes there
 }
 
-var commandNames = []string{"quantiles", "owner", "retries", "timeouts", "orphans", "analyze"}
+var commandNames = []string{"quantiles", "owner", "calls", "retries", "timeouts", "orphans", "analyze"}
 
 // scenes are each format plain and compressed in one of the two ways; the ways to name an input; each command
 // with lines, with spans, and with a memory that holds neither.

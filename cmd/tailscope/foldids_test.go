@@ -22,7 +22,7 @@ import (
 func runNaming(t *testing.T, mode spans.FoldIDs, most int, args ...string) (string, error) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	o := &options{streams: streams{in: strings.NewReader(""), out: &out, err: &errs, memory: memory.DefaultAllocator}, analyses: choose("hops", "owner", "retries", "orphans", "timeouts")}
+	o := &options{streams: streams{in: strings.NewReader(""), out: &out, err: &errs, memory: memory.DefaultAllocator}, analyses: choose("hops", "owner", "calls", "retries", "orphans", "timeouts")}
 	flags := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
 	o.declare(flags)
 	o.tableFlag(flags, nil)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/jsontype"
@@ -27,6 +28,7 @@ type results struct {
 	query    buckets.Query
 	hops     []buckets.Result // sorted by hop, then kind
 	owner    *attribution.Result
+	calls    *calls.Result
 	retries  *retries.Result
 	orphans  *orphans.Result
 	timeouts *timeouts.Result

@@ -46,6 +46,7 @@ var table = map[string][]string{
 	"attribution":        {"spans", "nesting", "quantile", "buckets", "report"},
 	"retries":            {"spans", "quantile", "buckets", "report"},
 	"waterfall":          {"spans", "nesting", "neighbors", "attribution", "orphans", "report"},
+	"calls":              {"spans", "quantile", "report"},
 	"callgraph":          {"spans", "nesting", "quantile"},
 	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
 	"findings":           {"spans", "quantile", "ingest", "buckets", "orphans", "attribution", "retries", "timeouts"},
@@ -54,7 +55,7 @@ var table = map[string][]string{
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "timeouts", "neighbors", "waterfall", "findings", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "neighbors", "waterfall", "findings", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have
