@@ -27,16 +27,52 @@ const (
 	seedHi, seedLo = 0x7461696c73636f70, 0x65206f776e6572
 )
 
+// units are what is drawn: traces, or groups of them.
+type units struct {
+	index []int32 // of a group's unit, -1 for none
+	n     int
+}
+
+// unitsOf makes the units of all traces.
+func unitsOf(all groups, traces uint64) units {
+	mask := len(all) - 1
+	if traces > mostUnits {
+		mask = mostUnits - 1
+	}
+	u := units{index: make([]int32, len(all))}
+	seen := make([]int32, mask+1)
+	for g, n := range all {
+		if at := g & mask; n > 0 && seen[at] == 0 {
+			u.n++
+			seen[at] = int32(u.n)
+		}
+	}
+	for g := range all {
+		u.index[g] = seen[g&mask] - 1
+	}
+	return u
+}
+
+// counts adds up traces by unit.
+func (u units) counts(of groups) []float64 {
+	list := make([]float64, u.n)
+	for g, n := range of {
+		if n > 0 {
+			list[u.index[g]] += float64(n)
+		}
+	}
+	return list
+}
+
 // draws is what is drawn from on one side: units with the number of their traces
 // and the times of each hop in them.
 type draws struct {
-	index []int32   // of a group's unit, -1 for none
+	units
 	count []float64 // traces of each unit
 	sums  [][]int64 // by place among the hops that are resampled, and unit; the last: all
 	cells []cell    // those that are not 0, by unit
 	ends  []int32   // where the cells of each unit end
-	drawn []uint16  // how often each unit was drawn, for one resample after the other
-	times int       // resamples
+	edge  edge
 }
 
 type cell struct {
@@ -44,26 +80,8 @@ type cell struct {
 	ns  float64
 }
 
-func newDraws(from *side, hops, times int) *draws {
-	groups := from.groups
-	mask := len(groups) - 1
-	if from.n > mostUnits {
-		mask = mostUnits - 1
-	}
-	s := &draws{index: make([]int32, len(groups)), times: times}
-	units := make([]int32, mask+1)
-	for g, n := range groups {
-		if u := g & mask; n > 0 && units[u] == 0 {
-			s.count = append(s.count, 0)
-			units[u] = int32(len(s.count))
-		}
-	}
-	for g, n := range groups {
-		s.index[g] = units[g&mask] - 1
-		if n > 0 {
-			s.count[s.index[g]] += float64(n)
-		}
-	}
+func newDraws(u units, from *side, hops int) *draws {
+	s := &draws{units: u, count: u.counts(from.groups)}
 	s.makeSums(hops + 1)
 	return s
 }
@@ -77,7 +95,7 @@ func (s *draws) makeSums(rows int) {
 
 // another returns draws with the same units for another goroutine to fill.
 func (s *draws) another() *draws {
-	o := &draws{index: s.index, count: s.count}
+	o := &draws{units: s.units, count: s.count}
 	o.makeSums(len(s.sums))
 	return o
 }
@@ -105,25 +123,14 @@ func (s *draws) pack() {
 		}
 		s.ends = append(s.ends, int32(len(s.cells)))
 	}
-	s.drawn = make([]uint16, s.times*len(s.count))
 }
 
-// drawsOf returns how often each unit is drawn in resample k.
-func (s *draws) drawsOf(k int) []uint16 { return s.drawn[k*len(s.count):][:len(s.count)] }
-
-// draw draws as many units as there are.
-func (s *draws) draw(r *rand.Rand, k int) {
-	draws := s.drawsOf(k)
-	for range draws {
-		draws[r.IntN(len(draws))]++
-	}
-}
-
-// addUp adds up the traces and, by place, the times of the units of resample k.
-func (s *draws) addUp(k int, total []float64) (traces float64) {
+// addUp adds up the traces and, by place, the times of the units as often as each was
+// drawn; need is how many traces are to be on this side.
+func (s *draws) addUp(drawn []uint16, need uint64, total []float64) (traces float64) {
 	clear(total)
 	from := int32(0)
-	for u, drawn := range s.drawsOf(k) {
+	for u, drawn := range drawn {
 		cells := s.cells[from:s.ends[u]]
 		from = s.ends[u]
 		if drawn == 0 {
@@ -137,7 +144,41 @@ func (s *draws) addUp(k int, total []float64) (traces float64) {
 			total[c.row] += float64(c.ns * n)
 		}
 	}
-	return traces
+	return traces + s.edge.move(drawn, float64(need), total)
+}
+
+// drawn is how often each unit was drawn, for one resample after the other: as many
+// units as there are.
+type drawn struct {
+	units
+	tailFrom quantile.P
+	traces   []float64 // of each unit
+	often    []uint16
+	times    int
+}
+
+func newDrawn(u units, all groups, times int, tailFrom quantile.P) *drawn {
+	d := &drawn{units: u, tailFrom: tailFrom, traces: u.counts(all), often: make([]uint16, times*u.n), times: times}
+	r := rand.New(rand.NewPCG(seedHi, seedLo))
+	for k := range times {
+		often := d.of(k)
+		for range often {
+			often[r.IntN(len(often))]++
+		}
+	}
+	return d
+}
+
+// of returns how often each unit is drawn in resample k.
+func (d *drawn) of(k int) []uint16 { return d.often[k*d.n:][:d.n] }
+
+// sides returns how many traces of a resample are in the tail and in the body.
+func (d *drawn) sides(often []uint16) (tail, body uint64) {
+	n := 0.0
+	for u, times := range often {
+		n += float64(times) * d.traces[u]
+	}
+	return uint64(n) - d.tailFrom.Rank(uint64(n)) + 1, half.Rank(uint64(n))
 }
 
 // shares sets the share of each listed hop, and its limits.
@@ -180,25 +221,36 @@ func (s *split) resample(w *Accumulator, chosen []int, q Query) [][]float64 {
 	if q.few {
 		times = fewResamples
 	}
-	tail, body := newDraws(&s.tail, len(hops), times), newDraws(&s.body, len(hops), times)
-	if !s.tail.units.into(tail, hops, s.tail.n) || !s.body.units.into(body, hops, s.body.n) {
+	u := unitsOf(s.all, w.total.N())
+	tail, body := newDraws(u, &s.tail, len(hops)), newDraws(u, &s.body, len(hops))
+	row := rowsOf(hops, len(w.table.hops()))
+	if !s.tail.units.into(tail, hops, w.total.N()) || !s.body.units.into(body, hops, w.total.N()) {
 		tail.makeSums(len(hops) + 1)
 		body.makeSums(len(hops) + 1)
-		s.fillBoth(w, tail, body, hops, q.Jobs)
+		s.fillBoth(w, tail, body, row, q.Jobs)
 	}
 	tail.pack()
 	body.pack()
-	return drawn(tail, body, len(hops), q.Jobs)
+	all := int32(len(hops))
+	tail.edge = tailEdge(s.near.tail.sorted(row, all, u), s.from, u.counts(s.slow))
+	body.edge = bodyEdge(s.near.body.sorted(row, all, u), s.to, u.counts(s.fast))
+	return newDrawn(u, s.all, times, q.TailFrom).shares(tail, body, len(hops), q.Jobs)
+}
+
+// rowsOf returns, by hop, one more than its place among those that are resampled, 0 for the
+// others.
+func rowsOf(resampled []int32, hops int) []int32 {
+	row := make([]int32, hops)
+	for k, hop := range resampled {
+		row[hop] = int32(k) + 1
+	}
+	return row
 }
 
 // fillBoth goes through all traces once more.
-func (s *split) fillBoth(w *Accumulator, tail, body *draws, hops []int32, jobs int) {
-	row := make([]int32, len(w.table.hops()))
-	for k, hop := range hops {
-		row[hop] = int32(k) + 1
-	}
+func (s *split) fillBoth(w *Accumulator, tail, body *draws, row []int32, jobs int) {
 	tails, bodies := []*draws{tail}, []*draws{body}
-	n := min(w.readers(jobs), 1+mostResampled/(1+len(hops)))
+	n := min(w.readers(jobs), 1+mostResampled/len(tail.sums))
 	w.sideBySide(n, func(i int) func(*traceRecord) {
 		if i > 0 {
 			tails, bodies = append(tails, tail.another()), append(bodies, body.another())
@@ -232,33 +284,29 @@ func (a *Accumulator) fill(s *draws, t *traceRecord, row []int32) {
 	s.add(t, int32(len(s.sums)-1), t.total)
 }
 
-// drawn returns the shares of each hop in all resamples. The draws follow each
-// other; what they add up to is worked out side by side.
-func drawn(tail, body *draws, hops, jobs int) [][]float64 {
-	r := rand.New(rand.NewPCG(seedHi, seedLo))
-	for k := range tail.times {
-		tail.draw(r, k)
-		body.draw(r, k)
-	}
+// shares returns those of each hop in all resamples, which are worked out side by side.
+func (d *drawn) shares(tail, body *draws, hops, jobs int) [][]float64 {
 	shares := make([][]float64, hops)
 	for h := range shares {
-		shares[h] = make([]float64, tail.times)
+		shares[h] = make([]float64, d.times)
 	}
 	var group sync.WaitGroup
-	jobs = max(1, min(jobs, tail.times))
+	jobs = max(1, min(jobs, d.times))
 	for i := range jobs {
-		group.Go(func() { sharesFrom(tail, body, shares, i, jobs) })
+		group.Go(func() { d.sharesFrom(tail, body, shares, i, jobs) })
 	}
 	group.Wait()
 	return shares
 }
 
 // sharesFrom works out every step-th resample.
-func sharesFrom(tail, body *draws, shares [][]float64, from, step int) {
+func (d *drawn) sharesFrom(tail, body *draws, shares [][]float64, from, step int) {
 	hops := len(shares)
 	inTail, inBody := make([]float64, hops+1), make([]float64, hops+1)
-	for k := from; k < tail.times; k += step {
-		n, m := tail.addUp(k, inTail), body.addUp(k, inBody)
+	for k := from; k < d.times; k += step {
+		often := d.of(k)
+		slow, fast := d.sides(often)
+		n, m := tail.addUp(often, slow, inTail), body.addUp(often, fast, inBody)
 		whole := inTail[hops]/n - inBody[hops]/m
 		for h := range shares {
 			shares[h][k] = math.NaN()
@@ -322,7 +370,7 @@ func (u *unitTimes) into(s *draws, hops []int32, traces uint64) bool {
 	if u == nil || traces <= mostUnits {
 		return false
 	}
-	filled := make([]bool, len(s.count))
+	filled := make([]bool, s.n)
 	for g, at := range s.index {
 		if at < 0 || filled[at] {
 			continue

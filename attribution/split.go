@@ -48,12 +48,23 @@ func (s *sums) mean(hop int) int64 { return s.hops[hop].mean(s.n) }
 // side is the traces of the tail or of the body.
 type side struct {
 	sums
-	groups []uint32 // traces by their group
+	groups groups
 	units  *unitTimes
 }
 
+// groups counts traces by their group.
+type groups []uint32
+
+func newGroups() groups { return make(groups, 1<<16) }
+
+func (g groups) merge(o groups) {
+	for i, n := range o {
+		g[i] += n
+	}
+}
+
 func newSide(hops int) side {
-	return side{sums{hops: make([]sum, hops)}, make([]uint32, 1<<16), newUnitTimes(hops)}
+	return side{sums{hops: make([]sum, hops)}, newGroups(), newUnitTimes(hops)}
 }
 
 // split is the traces taken apart into tail and body.
@@ -61,6 +72,9 @@ type split struct {
 	table      *table
 	from, to   int64 // the tail's shortest, the body's longest
 	tail, body side
+	all, fast  groups // all traces, and those up to the body's longest
+	slow       groups // those from the tail's shortest on
+	near       zones
 	cut        []bool   // by hop
 	gaps       bool     // some trace has time that belongs to no hop
 	largest    []uint64 // tail traces by their largest hop
@@ -87,9 +101,9 @@ func (a *Accumulator) split(q Query, r *Result) *split {
 		from, to, r.P99, r.EndToEnd.Quantiles = v[0], v[1], v[2], v[3:]
 		r.EndToEnd.Asked = q.Quantiles
 	}
-	parts := make([]*split, a.readers(q.Jobs))
+	parts, near := make([]*split, a.readers(q.Jobs)), a.zonesOf(q.TailFrom, r.EndToEnd.N)
 	a.sideBySide(len(parts), func(i int) func(*traceRecord) {
-		parts[i] = newSplit(&a.table, r.EndToEnd.N, from, to)
+		parts[i] = newSplit(&a.table, r.EndToEnd.N, from, to, near.another())
 		return parts[i].visit
 	})
 	s := parts[0]
@@ -103,10 +117,11 @@ func (a *Accumulator) split(q Query, r *Result) *split {
 	return s
 }
 
-func newSplit(t *table, traces uint64, from, to int64) *split {
+func newSplit(t *table, traces uint64, from, to int64, near zones) *split {
 	hops := len(t.hops())
 	return &split{
 		table: t, from: from, to: to, tail: newSide(hops), body: newSide(hops),
+		all: newGroups(), fast: newGroups(), slow: newGroups(), near: near,
 		cut: make([]bool, hops), largest: make([]uint64, hops), tops: newTops(hops, traces),
 	}
 }
@@ -127,6 +142,19 @@ func (s *split) visit(t *traceRecord) {
 	if s.inBody(t) {
 		s.body.add(t, &s.times)
 	}
+	s.count(t)
+}
+
+// count notes on which side of where tail and body end a trace lies, and what lies there.
+func (s *split) count(t *traceRecord) {
+	s.all[t.group]++
+	if t.total >= s.from {
+		s.slow[t.group]++
+	}
+	if t.total <= s.to {
+		s.fast[t.group]++
+	}
+	s.near.add(t, &s.times)
 }
 
 func (s *split) addToTail(t *traceRecord) {
@@ -144,6 +172,10 @@ func (s *split) addToTail(t *traceRecord) {
 func (s *split) merge(o *split) {
 	s.tail.merge(&o.tail)
 	s.body.merge(&o.body)
+	s.all.merge(o.all)
+	s.slow.merge(o.slow)
+	s.fast.merge(o.fast)
+	s.near.merge(&o.near)
 	s.gaps = s.gaps || o.gaps
 	for i := range s.cut {
 		s.cut[i] = s.cut[i] || o.cut[i]
@@ -168,8 +200,44 @@ func (s *side) merge(o *side) {
 	for i := range s.hops {
 		s.hops[i].merge(o.hops[i])
 	}
-	for g, n := range o.groups {
-		s.groups[g] += n
-	}
+	s.groups.merge(o.groups)
 	s.units.merge(o.units)
+}
+
+// times adds up times in ns by the numbers of hops, parts or instances, in the same
+// room for each trace.
+type times struct {
+	ns   []int64
+	on   []bool  // it is in used
+	used []int32 // the numbers that have been added to
+}
+
+func (t *times) add(i int32, ns int64) {
+	for int(i) >= len(t.ns) {
+		t.ns, t.on = append(t.ns, 0), append(t.on, false)
+	}
+	if !t.on[i] {
+		t.on[i] = true
+		t.used = append(t.used, i)
+	}
+	t.ns[i] += ns
+}
+
+func (t *times) clear() {
+	for _, i := range t.used {
+		t.ns[i], t.on[i] = 0, false
+	}
+	t.used = t.used[:0]
+}
+
+// largest returns the number that has most, of equal ones the first; -1 where none
+// has any.
+func (t *times) largest(compare func(a, b int32) int) int32 {
+	best := int32(-1)
+	for _, i := range t.used {
+		if t.ns[i] > 0 && (best < 0 || t.ns[i] > t.ns[best] || t.ns[i] == t.ns[best] && compare(i, best) < 0) {
+			best = i
+		}
+	}
+	return best
 }
