@@ -49,6 +49,31 @@ func ParseP(s string) (P, error) {
 	return P{text: s, num: num, den: den}, nil
 }
 
+// ParseLabel reads a quantile as people write it: 0.99, .99, 99%, 99 % or p99. The P is
+// the decimal; errors are ParseP's.
+func ParseLabel(s string) (P, error) {
+	text := strings.TrimSpace(s)
+	if strings.HasPrefix(text, ".") {
+		return ParseP("0" + text) // as it is printed
+	}
+	percent, isPercent := strings.CutSuffix(text, "%")
+	percent, isLabel := strings.CutPrefix(strings.TrimSpace(percent), "p")
+	if isLabel == isPercent { // neither, or both, which is nothing
+		return ParseP(text)
+	}
+	whole, fraction, point := strings.Cut(percent, ".")
+	switch {
+	case whole == "" || !digits(whole) || !digits(fraction) || point && fraction == "":
+		return P{}, badP(s, "is not a plain decimal number")
+	case whole == "100" && strings.Trim(fraction, "0") == "":
+		return ParseP("1")
+	case len(whole) > 2:
+		return P{}, badP(s, "is more than 100 %")
+	}
+	decimals := strings.TrimRight(fmt.Sprintf("%02s", whole)+fraction, "0")
+	return ParseP("0." + decimals + strings.Repeat("0", max(0, 1-len(decimals))))
+}
+
 func badP(s, fault string) error {
 	const longest = 40
 	if len(s) > longest {

@@ -18,7 +18,7 @@ var kinds []*kind
 
 // The list is made here, as analyses look things up in it.
 func init() {
-	kinds = []*kind{&hopsKind, &ownerKind, &callsKind, &retriesKind, &orphansKind, &timeoutsKind}
+	kinds = []*kind{&hopsKind, &neighborsKind, &ownerKind, &callsKind, &retriesKind, &orphansKind, &timeoutsKind}
 	questions = []*kind{&traceKind}
 }
 
@@ -122,6 +122,9 @@ func commands(s streams) []*cobra.Command {
 	var names []string
 	list := []*cobra.Command{nil}
 	for _, k := range kinds {
+		if k.command.Use == "" {
+			continue
+		}
 		names = append(names, k.name)
 		list = append(list, newCommand(s, k.command, k.name))
 	}
@@ -135,6 +138,9 @@ func commands(s streams) []*cobra.Command {
 func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
 	o := &options{streams: s, analyses: choose(names...)}
 	o.declare(cmd.Flags())
+	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.name == names[0] }) {
+		o.gateFlag(cmd.Flags())
+	}
 	if len(names) > 1 {
 		o.tableFlag(cmd.Flags(), names)
 	}

@@ -3,14 +3,57 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/callees"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/nesting"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/spans/assembly"
 )
+
+// neighborsKind has no command: it tells others which hop of a trace lies above which.
+var neighborsKind = kind{
+	name:  "neighbors",
+	new:   func() settings { return new(neighborSettings) },
+	merge: merges[*neighborCollector],
+}
+
+type neighborSettings struct{}
+
+func (*neighborSettings) declare(*options, *pflag.FlagSet, bool) {}
+
+func (*neighborSettings) check(*plan, bool) error { return nil }
+
+func (*neighborSettings) collect(*plan) any { return new(neighborCollector) }
+
+func (*neighborSettings) result(r *results, collected any) func() report.Section {
+	r.neighbors = collected.(*neighborCollector).all.Pairs()
+	return nil
+}
+
+// neighborCollector counts the pairs of traces, and of chains where others have found
+// out what calls what in them.
+type neighborCollector struct {
+	all    neighbors.Accumulator
+	placer *nesting.Placer
+}
+
+func (c *neighborCollector) SetNesting(f *nesting.Finding) { c.placer = f.Sure().NewPlacer() }
+
+func (c *neighborCollector) AddTrace(t *spans.Trace) { c.all.AddTrace(t) }
+
+func (c *neighborCollector) AddChain(chain *spans.Chain) {
+	if c.placer != nil {
+		c.placer.Place(chain)
+		c.all.AddChain(chain)
+	}
+}
+
+func (c *neighborCollector) Merge(o *neighborCollector) { c.all.Merge(&o.all) }
 
 // tellCallees finds the client hops whose calls go to several services, and has every
 // worker tell them apart.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"github.com/tailscope/tailscope/gates"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/outcome"
@@ -70,6 +71,7 @@ type options struct {
 
 	limit    int
 	traceURL string
+	failOn   []string
 	analyses []selected
 }
 
@@ -127,6 +129,11 @@ func (o *options) traceURLFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
 }
 
+// gateFlag is that of the commands with figures to hold rules against.
+func (o *options) gateFlag(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.failOn, "fail-on", nil, "exit 3 if it holds, or if nobody knows: `RULE`, such as 'timed_out(orders) > 1%', 'p99(checkout) > 2s' or 'orphans > 0'; names: "+strings.Join(gates.Names(), ", ")+"; repeatable")
+}
+
 func (o *options) tableFlag(f *pflag.FlagSet, names []string) {
 	f.StringVar(&o.table, "table", "", "table that --format csv writes: `NAME`, one of "+strings.Join(names, ", ")+" (default: the first)")
 }
@@ -161,7 +168,7 @@ type plan struct {
 	sampling     samplingFlag
 	limit        int
 	traceURL     string
-	failOn       []failRule
+	gates        []gates.Rule
 }
 
 // run checks the flags and runs the pipeline.
@@ -180,7 +187,7 @@ func (o *options) plan(args []string) (*plan, error) {
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
-	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planNaming, o.planOutput} {
+	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planGates, o.planNaming, o.planOutput} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}

@@ -29,6 +29,7 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
   tailscope orphans --trace-url 'https://jaeger.example.com/trace/{trace}' traces.json
   tailscope orphans --fail-on 'orphans>0' traces.json`,
 	},
+	rests: []string{neighborsKind.name},
 	reads: spans.Hosts,
 	shows: spans.Positions | spans.Texts,
 	new:   func() settings { return new(orphanSettings) },
@@ -40,7 +41,6 @@ const usualTolerance = time.Millisecond
 type orphanSettings struct {
 	tolerance time.Duration
 	sort      string
-	failOn    []string
 }
 
 func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, _ bool) {
@@ -48,7 +48,6 @@ func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, _ bool) {
 	o.limitFlag(f, "most orphans to list")
 	f.StringVar(&s.sort, "sort", "wasted", "what makes an orphan worse: wasted or overrun")
 	o.traceURLFlag(f)
-	f.StringArrayVar(&s.failOn, "fail-on", nil, "exit 3 if it holds: `RULE`, such as 'orphans>0'; names: "+ruleNames()+"; repeatable")
 }
 
 func (s *orphanSettings) check(p *plan, _ bool) error {
@@ -57,13 +56,6 @@ func (s *orphanSettings) check(p *plan, _ bool) error {
 	}
 	if err := oneOf("--sort", s.sort, "", "wasted", "overrun"); err != nil {
 		return err
-	}
-	for _, text := range s.failOn {
-		rule, err := parseRule(text)
-		if err != nil {
-			return err
-		}
-		p.failOn = append(p.failOn, rule)
 	}
 	return nil
 }

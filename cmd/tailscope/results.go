@@ -9,6 +9,7 @@ import (
 	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/jsontype"
+	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
@@ -30,10 +31,12 @@ type results struct {
 	owner    *attribution.Result
 	calls    *calls.Result
 	retries  *retries.Result
-	orphans  *orphans.Result
-	timeouts *timeouts.Result
-	sections []func() report.Section // of the analyses that were asked for
-	err      error                   // why a question has no answer
+	// neighbors are the hops of traces right above others.
+	neighbors []neighbors.Pair
+	orphans   *orphans.Result
+	timeouts  *timeouts.Result
+	sections  []func() report.Section // of the analyses that were asked for
+	err       error                   // why a question has no answer
 }
 
 // results makes the results of all analyses.
@@ -97,7 +100,7 @@ func collectedBy[S settings, C any](r *results) (s S, c C) {
 
 // summarizes reports whether the run has all analyses, so that it says what is wrong.
 func (p *plan) summarizes() bool {
-	return !slices.ContainsFunc(kinds, func(k *kind) bool { return !p.shows(k.name) })
+	return !slices.ContainsFunc(kinds, func(k *kind) bool { return k.command.Use != "" && !p.shows(k.name) })
 }
 
 // names are what hops are called on the page.

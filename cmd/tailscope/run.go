@@ -64,7 +64,7 @@ func (p *plan) run(ctx context.Context) error {
 	if err := read.rejects.commit(); err != nil {
 		return err
 	}
-	if err := p.findings(r); err != nil {
+	if err := p.pass(r); err != nil {
 		return err
 	}
 	return p.incomplete(r.input)

@@ -15,6 +15,9 @@ func TestSectionsAreCalledByTheirKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range kinds {
+		if k.command.Use == "" {
+			continue // others use it
+		}
 		if len(members[k.name]) < 10 {
 			t.Errorf("JSON has no member %s", k.name)
 		}

@@ -13,7 +13,7 @@ func Name(written string, list []string) string {
 	best, least := "", len(written)/3+2
 	for _, name := range slices.Sorted(slices.Values(list)) {
 		d := distance(strings.ToLower(written), strings.ToLower(name))
-		for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '_' || c == '.' || c == '-' }) {
+		for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("_.-/ ", c) }) {
 			d = min(d, distance(strings.ToLower(written), word)+1)
 		}
 		if d >= least && strings.HasSuffix(strings.ToLower(name), "."+strings.ToLower(written)) {
