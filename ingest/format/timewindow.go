@@ -3,6 +3,7 @@ package format
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tailscope/tailscope/internal/note"
@@ -40,6 +41,28 @@ func (t *Tally) Lasted(ns, line int64) {
 	if ns > t.longest.ns {
 		t.longest = longest{ns, t.Chunk.File.Path, line}
 	}
+}
+
+// Rows counts ordinary attempts of a chunk, before they are entered into its tally.
+type Rows struct {
+	N, Rounded    int64 // durations finer than a nanosecond among them
+	First, Last   int64 // ns since 1970, as they were stamped
+	Longest, Line int64 // ns, and where that stands first
+}
+
+// NoRows is no attempts.
+var NoRows = Rows{First: math.MaxInt64, Last: math.MinInt64}
+
+// AddRows enters attempts that were accepted.
+func (t *Tally) AddRows(r *Rows, stamped bool) {
+	t.Records += r.N
+	t.Accepted += r.N
+	t.Odd[Rounded] += r.Rounded
+	w := window{stamped: stamped && r.N > 0, first: r.First, last: r.Last}
+	if r.Longest > 0 {
+		w.longest = longest{r.Longest, t.Chunk.File.Path, r.Line}
+	}
+	t.window.add(&w)
 }
 
 func (w *window) add(o *window) {

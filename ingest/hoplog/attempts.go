@@ -35,6 +35,7 @@ type attempts struct {
 	recent   recent
 	rec      field.Record
 	row      spans.Row
+	rows     []*fastRow // that ordinary records of the chunk took
 	constant constantHop
 }
 
@@ -86,6 +87,10 @@ func (a *attempts) decode(c *format.Chunk, t *format.Tally, s format.Sink, of li
 		data = data[n:]
 		offset += int64(n)
 	}
+	for _, p := range a.rows {
+		p.enter(t)
+	}
+	a.rows = a.rows[:0]
 }
 
 // readFast takes a record that has the layout of one before it, and returns its length.
@@ -107,7 +112,10 @@ func (a *attempts) readFast(c *format.Chunk, data []byte, line, offset int64, of
 	if p.infers || p.row.Tries > 0 {
 		a.among(&p.row, p.hop, p.chain, p.infers)
 	}
-	p.accept(a.tally)
+	if p.counted.N == 0 {
+		a.rows = append(a.rows, p)
+	}
+	p.accept()
 	a.sink.Attempt(&p.row, p.hop, p.instance, nil)
 	return n
 }

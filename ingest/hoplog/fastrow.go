@@ -130,6 +130,8 @@ type fastRow struct {
 	at    int64 // ns, of timePart
 	isEnd bool
 	day   moment.Day
+
+	counted format.Rows // of the chunk at hand
 }
 
 // newFastRow returns the fast path of records with those keys, nil where there is
@@ -138,7 +140,7 @@ func (a *attempts) newFastRow(keys []*field.Key, basis uint8) *fastRow {
 	if a.linked || a.columns.Has(spans.Strata) || a.fields.Selection != nil {
 		return nil
 	}
-	p := &fastRow{basis: basis}
+	p := &fastRow{basis: basis, counted: format.NoRows}
 	var has uint64
 	for _, key := range keys {
 		f, role, ok := a.fastField(key)
@@ -395,20 +397,27 @@ func (at *fastField) remember(raw []byte) bool {
 // mostRemembered is the longest text worth being compared with.
 const mostRemembered = 256
 
-// accept counts an ordinary record.
-func (p *fastRow) accept(t *format.Tally) {
-	t.Accept()
+// accept counts an ordinary record. It is entered with the others of its chunk.
+func (p *fastRow) accept() {
+	c := &p.counted
+	c.N++
+	c.First, c.Last = min(c.First, p.at), max(c.Last, p.at)
+	if p.row.Duration > c.Longest {
+		c.Longest, c.Line = p.row.Duration, p.row.Line
+	}
+	if p.rounded {
+		c.Rounded++
+	}
+}
+
+// enter adds what was counted to a tally.
+func (p *fastRow) enter(t *format.Tally) {
+	t.AddRows(&p.counted, p.row.HasStart)
 	t.Flags |= p.flags
 	t.Units |= p.units
 	t.Marks |= p.marks
 	t.Basis |= p.basis
-	if p.row.HasStart {
-		t.Stamp(p.at)
-	}
-	t.Lasted(p.row.Duration, p.row.Line)
-	if p.rounded {
-		t.Odd[format.Rounded]++
-	}
+	p.counted = format.NoRows
 }
 
 // oneInstance passes over all fields for the instance but the best: records often
