@@ -81,7 +81,10 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		}
 	}
 	t.Sample.Under(&d.sample)
-	dec.Decode(c, t, &output{d, c.File.Index, t, yield})
+	dec.Decode(c, t, &output{
+		Decoder: d, file: c.File.Index, tally: t, yield: yield,
+		named: d.attempts.Columns()&(spans.Instances|spans.Strata) != 0, asksCallers: d.fields.Callers,
+	})
 	d.sample.Merge(&t.Sample)
 	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || fields.Selection.Missing(t.Selected) != nil {
 		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
@@ -114,11 +117,15 @@ type output struct {
 	file  int32
 	tally *format.Tally
 	yield func(*spans.Batch)
+	// named: attempts have instances or strata. asksCallers: what may name callers is counted.
+	named, asksCallers bool
 }
 
 func (o *output) Attempt(row *spans.Row, hop, instance, stratum []byte) {
-	row.Hop, row.Instance = o.attempts.Hop(o.bounded(hop)), o.instance(o.attempts, instance)
-	row.Stratum = o.stratum(o.attempts, stratum)
+	row.Hop = o.attempts.Hop(o.bounded(hop))
+	if o.named {
+		row.Instance, row.Stratum = o.instance(o.attempts, instance), o.stratum(o.attempts, stratum)
+	}
 	if order := format.Order(row); o.tally.Sample.Counts(order) {
 		o.tally.Sample.Add(order, row, hop)
 	}
@@ -165,7 +172,7 @@ func (o *output) append(b *spans.Builder, row *spans.Row) {
 	}
 	row.File = o.file
 	b.Append(row)
-	if o.fields.Callers && (b == o.attempts || row.Ties.Has(spans.LogLine)) {
+	if o.asksCallers && (b == o.attempts || row.Ties.Has(spans.LogLine)) {
 		o.callersOf(b).add(row)
 	}
 }

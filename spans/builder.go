@@ -123,7 +123,10 @@ func (b *Builder) Columns() Columns { return b.columns }
 
 // Hop returns the index of a hop that has only a name.
 func (b *Builder) Hop(name []byte) int32 {
-	return b.SpanHop(name, func() Hop { return Hop{Name: string(name)} })
+	if i, ok := b.hops.keys.find(name); ok {
+		return i
+	}
+	return b.newHop(name, func() Hop { return Hop{Name: string(name)} })
 }
 
 // SpanHop returns the index of the hop with that key, which must distinguish all hops

@@ -48,14 +48,45 @@ func (n *names) release() {
 type dictionary struct {
 	names
 	index map[string]int32
-	// near holds names that were found, each at a spot of its own: most look-ups are
-	// of a few names, and comparing one costs less than hashing all of it.
+	// near holds names that were found, each at one of two spots: most look-ups are of a
+	// few names, and comparing one costs less than hashing all of it.
 	near [256]found
 }
 
 type found struct {
-	key string
-	at  int32
+	ends ends
+	at   int32
+	key  string
+}
+
+// ends are the length of a key and its first and last eight bytes, which may be the same
+// and of a shorter one are all there are. Up to sixteen bytes they are the whole key.
+type ends struct {
+	n           int
+	first, last uint64
+}
+
+// whole reports whether two keys are the same where their ends are.
+func (e *ends) whole() bool { return e.n <= 16 }
+
+// endsOf looks at a key. What stands behind a short one in memory is read too, as to ask
+// for the length first takes longer where lengths differ from name to name.
+func endsOf(key []byte) ends {
+	n := len(key)
+	if cap(key) < 8 {
+		var room [8]byte
+		copy(room[:], key)
+		key = room[:]
+	}
+	beyond := 64 - 8*min(n, 8)
+	from := max(n-8, 0)
+	return ends{n, binary.LittleEndian.Uint64(key[:8]) << beyond, binary.LittleEndian.Uint64(key[from:from+8]) << beyond}
+}
+
+// spot mixes the ends of a key.
+func (e *ends) spot() uint8 {
+	mixed := (uint64(e.n) + e.first) ^ bits.RotateLeft64(e.last, 29)
+	return uint8(mixed * 0x9e3779b97f4a7c15 >> 56) // Knuth's multiplicative hash
 }
 
 func newDictionary(mem memory.Allocator) *dictionary {
@@ -80,13 +111,18 @@ func (d *dictionary) within(name []byte, most int) int32 {
 
 // find returns the index of a name that is there.
 func (d *dictionary) find(name []byte) (int32, bool) {
-	near := &d.near[spot(name)]
-	if near.key == string(name) && len(name) > 0 {
-		return near.at, true
+	e := endsOf(name)
+	first := e.spot()
+	for i := range uint8(2) {
+		near := &d.near[first^i]
+		if near.ends == e && (e.whole() || near.key == string(name)) && e.n > 0 {
+			return near.at, true
+		}
 	}
 	i, ok := d.index[string(name)]
 	if ok {
-		*near = found{d.list[i], i}
+		d.near[first^1] = d.near[first]
+		d.near[first] = found{e, i, d.list[i]}
 	}
 	return i, ok
 }
@@ -96,19 +132,6 @@ func (d *dictionary) add(name []byte) int32 {
 	d.index[s] = i
 	d.list = append(d.list, s)
 	return i
-}
-
-// spot mixes the ends of a key.
-func spot(key []byte) uint8 {
-	mixed := uint64(len(key))
-	if n := len(key); n >= 8 {
-		mixed += binary.LittleEndian.Uint64(key) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(key[n-8:]), 29)
-	} else {
-		for _, c := range key {
-			mixed = mixed<<8 | uint64(c)
-		}
-	}
-	return uint8(mixed * 0x9e3779b97f4a7c15 >> 56) // Knuth's multiplicative hash
 }
 
 // hopTable maps hops to dense indices by keys that differ where the hops do.
