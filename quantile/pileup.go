@@ -28,7 +28,7 @@ const (
 // of what lies beyond p, the quantile that matters. Nothing is found where a body of
 // values is as narrow as a pile-up, or the clock too coarse to tell.
 func FindPileUp(durations Union, step int64, p P) (PileUp, bool) {
-	s := pileSearch{values: durations, n: durations.N(), step: max(step, 1)}
+	s := newPileSearch(durations, step)
 	if s.n < fewestAtTop {
 		return PileUp{}, false
 	}
@@ -50,18 +50,62 @@ func hundredthUp(ns int64) int64 { return ns + min(ns/100, math.MaxInt64-ns) }
 func share(ns, of int64) int64 { return ns/of*100 + (ns%of*100+of-1)/of }
 
 type pileSearch struct {
-	values Union
-	n      uint64
-	step   int64
+	n    uint64
+	step int64
 	// the lower median, the first value beyond p90, and the last
 	median, p90, largest int64
+	places               []place // that the walk passed, upwards
+}
+
+func newPileSearch(values Union, step int64) *pileSearch {
+	return &pileSearch{n: values.N(), step: max(step, 1), places: []place{{Cursor: values.Cursor(), limit: -1}}}
+}
+
+// place is one between two values, with how many come before it: all up to limit.
+type place struct {
+	runs.Cursor
+	limit int64
+	below uint64
+}
+
+// to goes on to a limit that is no less.
+func (p *place) to(limit int64) {
+	p.below += p.UpTo(limit)
+	p.limit = limit
+}
+
+// placeAt returns the place after all values up to limit. To go there from the last place
+// before takes less time than from the first.
+func (s *pileSearch) placeAt(limit int64) place {
+	from := len(s.places) - 1
+	for from > 0 && s.places[from].limit > limit {
+		from--
+	}
+	p := s.places[from]
+	p.Cursor = p.Fork()
+	p.to(limit)
+	return p
+}
+
+// pass is upTo, and keeps the place to go on from.
+func (s *pileSearch) pass(limit int64) uint64 {
+	p := s.placeAt(limit)
+	if limit > s.places[len(s.places)-1].limit {
+		s.places = append(s.places, p)
+	}
+	return p.below
+}
+
+// upTo returns how many values there are up to limit.
+func (s *pileSearch) upTo(limit int64) uint64 {
+	p := s.placeAt(limit)
+	return p.below
 }
 
 // narrow reports whether a fifth of all lies around the median.
 func (s *pileSearch) narrow() bool {
-	c := s.values.Cursor()
-	c.UpTo(share(s.median, 101) - 1)
-	return c.UpTo(hundredthUp(s.median))*5 >= s.n
+	below := s.pass(share(s.median, 101) - 1)
+	return (s.pass(hundredthUp(s.median))-below)*5 >= s.n
 }
 
 // fits reports whether a window that begins at v can be told from others.
@@ -69,25 +113,29 @@ func (s *pileSearch) fits(v int64) bool { return v > hundredthUp(s.median) && v/
 
 // atTop looks at the largest values.
 func (s *pileSearch) atTop() (PileUp, bool) {
-	below := s.values.UpTo(share(s.largest, 101) - 1)
-	if s.n-below < fewestAtTop {
+	s.pass(share(s.p90, 105) - 1)
+	s.pass(s.p90 - 1)
+	top := s.placeAt(share(s.largest, 101) - 1)
+	if s.n-top.below < fewestAtTop {
 		return PileUp{}, false
 	}
-	v := s.values.At(below + 1)[0]
+	v, _, _ := top.Next()
 	if !s.fits(v) {
 		return PileUp{}, false
 	}
-	w := s.window(v, s.n-below, below-s.values.UpTo(share(v, 105)-1), share(v, 105))
-	far := s.window(v, w.count, below-s.values.UpTo(share(v, 200)-1), share(v, 200))
-	return w.pileUp(), w.chance() <= topLevel || w.dense() && far.chance() <= topLevel
+	from := func(of int64) pileWindow {
+		return s.window(v, s.n-top.below, top.below-s.upTo(share(v, of)-1), share(v, of))
+	}
+	w := from(105)
+	return w.pileUp(), w.chance() <= topLevel || w.dense() && from(200).chance() <= topLevel
 }
 
 // inside looks at all values beyond p90, block by block: most blocks are passed over.
 func (s *pileSearch) inside(p P) (PileUp, bool) {
 	num, den := p.Fraction()
 	f := pileFinder{pileSearch: s, fewest: max(fewestPiled, float64(s.n)*float64(den-num)/float64(den)/5)}
-	blocks := walkOf(s.values)
-	f.walk = walkOf(s.values)
+	blocks := s.walk()
+	f.walk = s.walk()
 	for from := s.p90; from <= s.largest; {
 		to := hundredthUp(from) + 1
 		if f.mayBeIn(&blocks, from, to) {
@@ -101,21 +149,19 @@ func (s *pileSearch) inside(p P) (PileUp, bool) {
 }
 
 // pileWalk is three places that go upwards together: where windows begin, where they end,
-// and where their references begin. Each counts the values that it has passed.
-type pileWalk struct {
-	at, ahead, behind    runs.Cursor
-	below, reached, left uint64
-}
+// and where their references begin.
+type pileWalk struct{ at, ahead, behind place }
 
-func walkOf(values Union) pileWalk {
-	return pileWalk{at: values.Cursor(), ahead: values.Cursor(), behind: values.Cursor()}
+// walk returns one that begins at p90.
+func (s *pileSearch) walk() pileWalk {
+	return pileWalk{at: s.placeAt(s.p90 - 1), ahead: s.placeAt(s.p90 - 1), behind: s.placeAt(share(s.p90, 105) - 1)}
 }
 
 // window returns the one that begins at v, of which all values below are passed.
 func (w *pileWalk) window(s *pileSearch, v int64) pileWindow {
-	w.reached += w.ahead.UpTo(hundredthUp(v))
-	w.left += w.behind.UpTo(share(v, 105) - 1)
-	return s.window(v, w.reached-w.below, w.below-w.left, share(v, 105))
+	w.ahead.to(hundredthUp(v))
+	w.behind.to(share(v, 105) - 1)
+	return s.window(v, w.ahead.below-w.at.below, w.at.below-w.behind.below, share(v, 105))
 }
 
 // pileFinder finds the window with most values.
@@ -132,10 +178,10 @@ type pileFinder struct {
 // mayBeIn reports whether a pile-up may begin in [from, to): not where all that lies in
 // any window of those is too little for what lies in the reference of each.
 func (f *pileFinder) mayBeIn(w *pileWalk, from, to int64) bool {
-	w.below += w.at.UpTo(from - 1)
-	w.reached += w.ahead.UpTo(hundredthUp(to))
-	w.left += w.behind.UpTo(share(to, 105) - 1)
-	count, reference := float64(w.reached-w.below), float64(w.below-min(w.left, w.below))
+	w.at.to(from - 1)
+	w.ahead.to(hundredthUp(to))
+	w.behind.to(share(to, 105) - 1)
+	count, reference := float64(w.ahead.below-w.at.below), float64(w.at.below-min(w.behind.below, w.at.below))
 	width, before := from/100/f.step+1, max(1, (to-share(to, 105))/f.step+1)
 	least := overDensity * reference * float64(width) / float64(before)
 	return count >= f.fewest && count > float64(f.most.N) && f.fits(to) && count*(1+1e-9) >= least
@@ -145,12 +191,12 @@ func (f *pileFinder) mayBeIn(w *pileWalk, from, to int64) bool {
 func (f *pileFinder) look(from, to int64) {
 	w := &f.walk
 	if f.count == 0 || f.next < from {
-		w.below += f.count + w.at.UpTo(from-1)
-		f.count = 0
+		w.at.below, f.count = w.at.below+f.count, 0
+		w.at.to(from - 1)
 	}
 	for f.read() && f.next < to {
 		p := w.window(f.pileSearch, f.next)
-		w.below, f.count = w.below+f.count, 0
+		w.at.below, f.count = w.at.below+f.count, 0
 		if float64(p.count) >= f.fewest && p.count > f.most.N && f.fits(p.from) && p.dense() && p.chance() <= insideLevel {
 			f.most, f.found = p.pileUp(), true
 		}

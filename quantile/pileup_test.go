@@ -138,10 +138,11 @@ func TestNoWindowIsPassedOver(t *testing.T) {
 			values[i] *= scale
 		}
 		slices.Sort(values)
-		s := pileSearch{values: Union{sampleOf(values...)}, n: uint64(len(values)), median: values[(len(values)-1)/2], p90: values[len(values)*9/10], largest: values[len(values)-1], step: rapid.SampledFrom([]int64{1, 7, scale, 20 * scale}).Draw(t, "step")}
+		s := newPileSearch(Union{sampleOf(values...)}, rapid.SampledFrom([]int64{1, 7, scale, 20 * scale}).Draw(t, "step"))
+		s.median, s.p90, s.largest = values[(len(values)-1)/2], values[len(values)*9/10], values[len(values)-1]
 		p := MustP(rapid.SampledFrom([]string{"0.5", "0.9", "0.99", "0.999"}).Draw(t, "p"))
 		got, found := s.inside(p)
-		want, ok := eachWindow(&s, values, p)
+		want, ok := eachWindow(s, values, p)
 		if seen[found]++; found != ok || got != want {
 			t.Fatalf("%+v, %t; want %+v, %t", got, found, want, ok)
 		}

@@ -1,5 +1,7 @@
 package runs
 
+import "slices"
+
 // Cursor is a k-way merge of the sorted sources of samples, cell by cell: value by
 // value where that is asked for, passing over whole cells where it is not. It goes
 // upwards only, and its samples must not change meanwhile.
@@ -18,6 +20,24 @@ func newCursor(sources []cellSource) Cursor {
 		c.cells[i] = s.move()
 	}
 	return c
+}
+
+// Fork returns a cursor at the same place. Each goes on by itself.
+func (c *Cursor) Fork() Cursor {
+	f := Cursor{
+		sources: make([]cellSource, len(c.sources)), cells: slices.Clone(c.cells),
+		inside: slices.Clone(c.inside), passed: slices.Clone(c.passed), last: c.last,
+	}
+	for i, s := range c.sources {
+		f.sources[i] = s.fork()
+		for _, h := range c.open.heads {
+			if h.from == sortedSource(s) {
+				f.open.heads = append(f.open.heads, head{h.tally, f.sources[i]})
+			}
+		}
+	}
+	f.open.order()
+	return f
 }
 
 // cell leaves the cell that was read, and returns the next; noCell at the end.

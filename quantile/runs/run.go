@@ -152,12 +152,13 @@ type position struct {
 	more    bool // the run goes on: there is a value
 	blocks  []block
 	block   []byte
+	at      int  // in block, of what follows
 	consume bool // drop each block once it has been read
 }
 
 // read goes on to the next value.
 func (p *position) read() {
-	if len(p.block) == 0 && !p.nextBlock() {
+	if p.at == len(p.block) && !p.nextBlock() {
 		return
 	}
 	u := p.uvarint()
@@ -166,6 +167,42 @@ func (p *position) read() {
 	if u&1 == 1 {
 		p.count = p.uvarint() + 2
 	}
+}
+
+// pass goes on to the first value at end or beyond. It returns how many values come
+// before, and their sum.
+func (p *position) pass(end uint64) (count uint64, sum Sum) {
+	first := p.value
+	var single, beyond uint64 // values that occur once, and their distance from first
+	for p.more && uint64(p.value) < end {
+		if p.count == 1 {
+			n, distance := p.passSingles(end, p.value-first)
+			single, beyond = single+n, beyond+distance
+		} else {
+			count += p.count
+			sum.Add(p.value, p.count)
+		}
+		p.read()
+	}
+	sum.Add(first, single)
+	return count + single, sum.Plus(Sum{Lo: beyond})
+}
+
+// passSingles goes on to the last of the values from here on that lie below end, occur once
+// and are two bytes beyond the one before, as most are. It returns how many they are, and
+// the sum of their distances, of which that of the first is given.
+func (p *position) passSingles(end uint64, distance int64) (n, distances uint64) {
+	b, at, start := p.block, p.at, p.value-distance
+	n, distances = 1, uint64(distance)
+	for at+1 < len(b) && b[at] >= 0x80 && b[at]&1 == 0 && b[at+1] < 0x80 {
+		next := distance + int64(b[at]&0x7f)>>1 + int64(b[at+1])<<6
+		if uint64(start+next) >= end {
+			break
+		}
+		n, distances, distance, at = n+1, distances+uint64(next), next, at+2
+	}
+	p.value, p.at = start+distance, at
+	return n, distances
 }
 
 // nextBlock goes on to the next block if there is one that can be read. The
@@ -178,6 +215,7 @@ func (p *position) nextBlock() (ok bool) {
 		return false
 	}
 	next := &p.blocks[0]
+	p.at = 0
 	if p.block, ok = next.load(); !ok {
 		p.count, p.more = next.count, true
 	}
@@ -190,11 +228,11 @@ func (p *position) nextBlock() (ok bool) {
 
 func (p *position) uvarint() uint64 {
 	// Two bytes hold the usual distance; binary.Uvarint reads the others.
-	if b := p.block; len(b) > 1 && b[1] < 0x80 && b[0] >= 0x80 {
-		p.block = b[2:]
-		return uint64(b[0]&0x7f) | uint64(b[1])<<7
+	if b, at := p.block, p.at; at+1 < len(b) && b[at+1] < 0x80 && b[at] >= 0x80 {
+		p.at += 2
+		return uint64(b[at]&0x7f) | uint64(b[at+1])<<7
 	}
-	u, n := binary.Uvarint(p.block)
-	p.block = p.block[n:]
+	u, n := binary.Uvarint(p.block[p.at:])
+	p.at += n
 	return u
 }

@@ -22,6 +22,8 @@ type cellSource interface {
 	skim() (count uint64, sum Sum)
 	// again is the part that the last skim passed over. It stays good across moves.
 	again() sortedSource
+	// fork is a source at the same place, which goes on by itself.
+	fork() cellSource
 }
 
 // total reads the rest of a source, and returns how many values that is and their sum.
@@ -86,6 +88,11 @@ func (t *tallied) skim() (count uint64, sum Sum) {
 
 func (t *tallied) again() sortedSource { return &tallied{rest: t.skimmed, end: t.end} }
 
+func (t *tallied) fork() cellSource {
+	f := *t
+	return &f
+}
+
 // pageWalk is the sorted source of one page.
 type pageWalk struct {
 	page  *page
@@ -147,6 +154,11 @@ func (p *paged) again() sortedSource {
 	return &walk
 }
 
+func (p *paged) fork() cellSource {
+	f := *p
+	return &f
+}
+
 // decoder is the source of a run. Without a move it goes through all of it.
 type decoder struct {
 	runWalk
@@ -185,23 +197,15 @@ func (r *runWalk) next() (value int64, count uint64, ok bool) {
 
 func (d *decoder) skim() (count uint64, sum Sum) {
 	d.skimmed = d.runWalk
-	first := d.value
-	var single, beyond uint64 // values that occur once, and their distance from first
-	for d.more && uint64(d.value) < d.end {
-		if d.count == 1 {
-			single++
-			beyond += uint64(d.value - first)
-		} else {
-			count += d.count
-			sum.Add(d.value, d.count)
-		}
-		d.read()
-	}
-	sum.Add(first, single)
-	return count + single, sum.Plus(Sum{Lo: beyond})
+	return d.pass(d.end)
 }
 
 func (d *decoder) again() sortedSource {
 	walk := d.skimmed
 	return &walk
+}
+
+func (d *decoder) fork() cellSource {
+	f := *d
+	return &f
 }
