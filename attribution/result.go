@@ -221,7 +221,7 @@ func (r *Result) leftOut() int {
 func (r *Result) warnOfHops() {
 	if n := r.leftOut(); n > 0 {
 		r.Warnings = append(r.Warnings, note.Warning{Code: "hops_left_out", Text: fmt.Sprintf(
-			"%d of %s left out of the list, those with the least excess: --hops says how many are listed", n, note.Count(len(r.Hops), "hop")+note.Form(n, " is", " are"))})
+			"%d of %s left out of the list, those with the least excess: --top says how many are listed", n, note.Count(len(r.Hops), "hop")+note.Form(n, " is", " are"))})
 	}
 }
 

@@ -200,9 +200,9 @@ func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []d
 func (h *hop) tailless(q Query) string {
 	switch {
 	case q.Biased:
-		return "biased sample: what was kept was chosen by how it went, so it says nothing of how often that happens among all; give --weight-field KEY if the traces carry their weights, or an input that was not chosen so"
+		return "biased sample: what was kept was chosen by how it went, so it says nothing of how often that happens among all; give --field weight=KEY if the traces carry their weights, or an input that was not chosen so"
 	case h.merged > 0:
-		return note.Count(uint64(h.merged), "hop has", "hops together have") + " no tail: --hops all lists each"
+		return note.Count(uint64(h.merged), "hop has", "hops together have") + " no tail: --top all lists each"
 	}
 	return ""
 }

@@ -343,5 +343,5 @@ func (t tailer) folded() string {
 	if t.hop.merged == 0 {
 		return ""
 	}
-	return note.Count(uint64(t.hop.merged), "hop with the least time in a row of its own: --hops all lists it", "hops with the least time together in one row: --hops all lists them")
+	return note.Count(uint64(t.hop.merged), "hop with the least time in a row of its own: --top all lists it", "hops with the least time together in one row: --top all lists them")
 }

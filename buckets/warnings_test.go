@@ -224,7 +224,7 @@ func TestAFoldedRowHasNoTail(t *testing.T) {
 		t.Errorf("share %+v, walls %v", rest.TruncatedShare, rest.Walls)
 	}
 	for _, one := range rest.Tail {
-		if tailText(one) != "no_value" || one.N != 13 || one.Reason != "3 hops together have no tail: --hops all lists each" {
+		if tailText(one) != "no_value" || one.N != 13 || one.Reason != "3 hops together have no tail: --top all lists each" {
 			t.Errorf("%s: %s of %d: %s", one.P.Label(), tailText(one), one.N, one.Reason)
 		}
 	}

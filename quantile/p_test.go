@@ -35,6 +35,25 @@ func TestParsePKeepsTheDecimal(t *testing.T) {
 	}
 }
 
+func TestAQuantileIsReadAsPeopleWriteIt(t *testing.T) {
+	for text, want := range map[string]string{
+		"0.99": "0.99", ".99": "0.99", "99%": "0.99", "99 %": "0.99", "p99": "0.99", " p99 ": "0.99", "1": "1", "0": "0",
+		"p99.9": "0.999", "99.9%": "0.999", "p5": "0.05", "5%": "0.05", "p50": "0.5", "50.00%": "0.5", "p0.5": "0.005", "p0": "0.0", "p100": "1", "100%": "1", "p100.0": "1",
+	} {
+		if p, err := ParseLabel(text); err != nil || p.String() != want {
+			t.Errorf("%q: %q (%v), want %q", text, p, err, want)
+		}
+	}
+	for text, fault := range map[string]string{
+		"p101": "is more than 100 %", "100.1%": "is more than 100 %", "p": "is not a plain decimal number", "%": "is not a plain decimal number", "p99%": "is not a plain decimal number",
+		"p9e1": "is not a plain decimal number", "p-1": "is not a plain decimal number", "p99.": "is not a plain decimal number", "99": "is more than 1", "": "is empty", ".": "has no digit", "p99.99999999": "more than 9 digits",
+	} {
+		if p, err := ParseLabel(text); err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%q: %q, %v", text, p, err)
+		}
+	}
+}
+
 func TestParsePSaysWhatIsWrong(t *testing.T) {
 	for text, fault := range map[string]string{
 		"": "is empty", "-0.5": "has a sign", "+.5": "has a sign",

@@ -286,7 +286,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	_, err := report.Lookup("yaml")
-	if err == nil || err.Error() != `unknown format "yaml": choose one of text, json, csv, markdown` {
+	if err == nil || err.Error() != `unknown format "yaml": choose one of text, json, csv, md` {
 		t.Errorf("Lookup(yaml) = %v", err)
 	}
 }

@@ -15,6 +15,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -50,11 +51,30 @@ var Formats = [...]Named{
 	{"markdown", Markdown},
 }
 
+// shortNames are other names of formats, by which help and errors call them.
+var shortNames = map[string]string{"markdown": "md"}
+
+// Extensions are the ends of file names that say what format a file has.
+var Extensions = [...]struct{ Extension, Format string }{
+	{".txt", "text"}, {".json", "json"}, {".csv", "csv"}, {".md", "markdown"},
+}
+
+// OfExtension returns the name of the format of files whose names end so; ok is false
+// where there is none.
+func OfExtension(extension string) (format string, ok bool) {
+	for _, e := range Extensions {
+		if strings.EqualFold(e.Extension, extension) {
+			return e.Format, true
+		}
+	}
+	return "", false
+}
+
 // Names lists the names of Formats, and of others, as help and errors print them.
 func Names(others ...Named) string {
 	var names []string
 	for _, f := range append(Formats[:], others...) {
-		names = append(names, f.Name)
+		names = append(names, cmp.Or(shortNames[f.Name], f.Name))
 	}
 	return strings.Join(names, ", ")
 }
@@ -63,7 +83,7 @@ func Names(others ...Named) string {
 // choices.
 func Lookup(name string, others ...Named) (Format, error) {
 	for _, f := range append(Formats[:], others...) {
-		if f.Name == name {
+		if f.Name == name || name != "" && shortNames[f.Name] == name {
 			return f.Write, nil
 		}
 	}

@@ -43,6 +43,9 @@ type View struct {
 	Paths     []string               // of the input files, by their index in rows
 	TraceURL  string                 // template of a trace's address, with {trace}; "" for none
 	Hops      func(name string) bool // those to show; nil: all
+	Verbose   bool                   // the whole page, not its first screen
+	Top       int                    // hops in the one table of all, 0 for all
+	Sort      string                 // of that table: "p99", "share", "n" or "name"; "" for the usual order
 }
 
 // Shown returns the rows to show: those of which one of the hops is to be shown.

@@ -113,10 +113,10 @@ func TestVerdict(t *testing.T) {
 		"some weights":            {weights(10, 0, 0), Stated{}, "unknown | 1 of 3 traces carries the probability with which it was kept, the others do not | false | weights_missing"},
 		"no weight in the field":  {weights(0, 0), field, "unknown | traces, and nothing in them says how they were chosen | false | weights_missing"},
 		"too many weights":        {many, Stated{}, "unknown | traces carry more than 256 different weights | false | too_many_weights"},
-		"weight field":            {weights(2, 4), field, "probability | every trace carries its weight (--weight-field w, else tracestate ot=th or sampler.param): probabilities 0.25 to 0.5 | true | "},
-		"relative weights":        {weights(0.5, 4), field, "probability | every trace carries its weight (--weight-field w, else tracestate ot=th or sampler.param): relative weights 0.5 to 4 | true | "},
+		"weight field":            {weights(2, 4), field, "probability | every trace carries its weight (--field weight=w, else tracestate ot=th or sampler.param): probabilities 0.25 to 0.5 | true | "},
+		"relative weights":        {weights(0.5, 4), field, "probability | every trace carries its weight (--field weight=w, else tracestate ot=th or sampler.param): relative weights 0.5 to 4 | true | "},
 		"biased with head's rate": {weights(2, 4), Stated{Kind: Biased}, "biased | --sampling biased | false | "},
-		"biased, weights vouched": {weights(2, 4), Stated{Kind: Biased, WeightField: "w"}, "probability | --sampling biased, but every trace carries its weight (--weight-field w, else tracestate ot=th or sampler.param): probabilities 0.25 to 0.5 | true | "},
+		"biased, weights vouched": {weights(2, 4), Stated{Kind: Biased, WeightField: "w"}, "probability | --sampling biased, but every trace carries its weight (--field weight=w, else tracestate ot=th or sampler.param): probabilities 0.25 to 0.5 | true | "},
 		"biased, weights missing": {weights(2, 0), Stated{Kind: Biased, WeightField: "w"}, "biased | --sampling biased | false | weights_missing"},
 		"spans disagree":          {torn, Stated{}, "probability | " + carried + "probability 0.1 | false | weights_disagree"},
 	} {

@@ -76,7 +76,7 @@ func (s Stated) flag() string {
 func (a *Accumulator) carried(s Stated) string {
 	from := "every trace carries the probability with which it was kept (tracestate ot=th, sampler.param or a weight tag): "
 	if s.WeightField != "" {
-		from = "every trace carries its weight (--weight-field " + s.WeightField + ", else tracestate ot=th or sampler.param): "
+		from = "every trace carries its weight (--field weight=" + s.WeightField + ", else tracestate ot=th or sampler.param): "
 		if s.Kind == Biased {
 			from = "--sampling biased, but " + from
 		}

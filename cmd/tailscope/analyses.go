@@ -119,36 +119,49 @@ func (p *plan) keep() (k assembly.Keep) {
 
 // commands returns the command of every analysis, and the one that shows all.
 func commands(s streams) []*cobra.Command {
-	var names []string
-	list := []*cobra.Command{nil}
+	list := []*cobra.Command{newWhole(s)}
 	for _, k := range kinds {
 		if k.command.Use == "" {
 			continue
 		}
-		names = append(names, k.name)
 		list = append(list, newCommand(s, k.command, k.name))
 	}
-	list[0] = newCommand(s, analyze, names...)
 	for _, k := range questions {
 		list = append(list, newCommand(s, k.command, k.name))
 	}
 	return list
 }
 
+// newWhole returns the command that shows all analyses.
+func newWhole(s streams) *cobra.Command {
+	var names []string
+	for _, k := range kinds {
+		if k.command.Use != "" {
+			names = append(names, k.name)
+		}
+	}
+	return newCommand(s, analyze, names...)
+}
+
 func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
-	o := &options{streams: s, analyses: choose(names...)}
+	o := &options{streams: s, analyses: choose(names...), given: cmd.Flags().Changed}
 	o.declare(cmd.Flags())
 	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.name == names[0] }) {
 		o.gateFlag(cmd.Flags())
 	}
 	if len(names) > 1 {
-		o.tableFlag(cmd.Flags(), names)
+		o.wholeFlags(cmd.Flags(), names)
 	}
 	for _, a := range o.analyses {
 		if a.shown {
 			a.declare(o, cmd.Flags(), len(names) == 1)
 		}
 	}
+	o.topFlag(cmd.Flags(), "hops")
+	if len(names) > 1 {
+		hide(cmd.Flags(), elsewhere...)
+	}
+	complete(&cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := o.takeWhat(args)
 		if err != nil {

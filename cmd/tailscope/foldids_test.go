@@ -24,8 +24,9 @@ func runNaming(t *testing.T, mode spans.FoldIDs, most int, args ...string) (stri
 	var out, errs bytes.Buffer
 	o := &options{streams: streams{in: strings.NewReader(""), out: &out, err: &errs, memory: memory.DefaultAllocator}, analyses: choose("hops", "owner", "calls", "retries", "orphans", "timeouts")}
 	flags := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
+	o.given = flags.Changed
 	o.declare(flags)
-	o.tableFlag(flags, nil)
+	o.wholeFlags(flags, nil)
 	for _, a := range o.analyses {
 		a.declare(o, flags, false)
 	}

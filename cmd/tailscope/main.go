@@ -169,29 +169,38 @@ func withSignals(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(ch); cancel(nil) }
 }
 
-// newRoot builds the command tree.
+// newRoot builds the command tree. Without a command it is analyze, by flags of its own.
 func newRoot(s streams) *cobra.Command {
+	list := commands(s)
 	root := &cobra.Command{
-		Use:   "tailscope",
-		Short: "Which hop owns the tail, and what its timeout should be",
-		Long: `tailscope reads hop logs, one line an attempt, and says per hop how many
-attempts completed and how many a timeout cut, the exact quantiles of each, and
-which quantiles the timeout hides.
-
-A p95 made of timed-out requests describes the timeout, not the hop.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          usageArgs(cobra.NoArgs),
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:               "tailscope [FILE…]",
+		Short:             "Which hop owns the tail, and what its timeout should be",
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              cobra.ArbitraryArgs,
+	}
+	root.SetVersionTemplate(versionLine())
+	whole := newWhole(s)
+	root.Flags().AddFlagSet(whole.Flags())
+	complete(root)
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && cmd.Flags().NFlag() == 0 && !piped(s.in) {
+			return cmd.Help()
+		}
+		if err := isCommand(cmd, args); err != nil {
+			return err
+		}
+		return whole.RunE(cmd, args)
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
-	})
-	root.AddCommand(commands(s)...)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(list...)
 	root.AddCommand(newInspect(s), newRules(s), newVersion(s))
+	setHelp(root, s.out)
 	return root
 }
 
@@ -212,10 +221,14 @@ func newVersion(s streams) *cobra.Command {
 		Short: "Print the version",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.out, "tailscope %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(s.out, versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("tailscope %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version, or that of the commit it was built from.

@@ -1,18 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/gates"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
@@ -66,76 +65,19 @@ type options struct {
 	rejects    string
 	maxRejects string
 	progress   string
+	quiet      bool
 	jobs       int
 	verbose    bool
 
-	limit    int
-	traceURL string
-	failOn   []string
-	analyses []selected
-}
-
-// declare declares the flags that all commands have that read input.
-func (o *options) declare(f *pflag.FlagSet) {
-	f.StringVar(&o.inputFormat, "input-format", "", "format of all inputs: "+strings.Join(ingest.FormatNames(), ", ")+" (default: from the content)")
-	f.StringArrayVar(&o.fields, "field", nil, "where a field is: `NAME=KEY[:UNIT]`, NAME one of "+field.Settable()+"; repeatable")
-	f.StringVar(&o.preset, "preset", "", "how the lines of a tool's log are read: "+strings.Join(ingest.PresetNames(), ", ")+" (default: from the keys)")
-	f.StringVar(&o.unit, "unit", "", "unit of bare durations: ns, us, ms or s")
-	f.StringVar(&o.timeIs, "time-is", "", "what a bare timestamp is of its attempt: start or end (default end: a line is logged when it is done)")
-	f.StringVar(&o.firstAttempt, "first-attempt", "", "number of a call's first attempt: 0 or 1 (default 1 for the key \"attempt\", else 0)")
-	f.StringVar(&o.by, "by", "", "`KEY` whose values are strata with timeouts of their own, such as a canary's: for the Kaplan-Meier value, and for what each tells of a timeout")
-	f.StringArrayVar(&o.where, "where", nil, "only lines, and whole traces of which a span does: `KEY=VALUE`, KEY!=VALUE or KEY~GLOB; repeatable, all must hold")
-	f.StringVar(&o.since, "since", "", "only attempts, and traces, begun at that `TIME` or later: RFC 3339, a date, or an offset such as -2h")
-	f.StringVar(&o.until, "until", "", "only attempts, and traces, begun before that `TIME`")
-	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
-	f.StringVar(&o.maxLine, "max-line", "16MiB", "longest line, or value of a document, that is read; longer ones are rejected")
-
-	f.BoolVar(&o.inferNesting, "infer-nesting", false, "hop logs with start times are read as traces: callers are found by whose attempts end together")
-	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
-	f.StringVar(&o.foldIDs, "fold-ids", "auto", fmt.Sprintf("make one hop of names that differ only in ids, /user/123 being /user/{id}: auto (with more than %d hops), always or never", spans.MostHops))
-	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as truncated")
-	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of a truncated attempt: `KEY=VALUE`; repeatable")
-	f.StringArrayVar(&o.notRules, "not-rule", nil, "a rule that does not count, by its `NAME` ('tailscope rules' lists them); repeatable")
-	f.StringVar(&o.sampling, "sampling", "", "how traces were chosen: none (all are there), probability=P, or biased (default: from the input)")
-	f.StringVar(&o.weightField, "weight-field", "", "tag whose value says how many traces one stands for: `KEY`")
-	f.StringVar(&o.memory, "memory", "", "memory for durations and for traces that are being put together; the rest waits in --temp-dir (default: 32MiB for each worker)")
-	f.StringVar(&o.tempDir, "temp-dir", "", "folder for what does not fit in memory (default: the system's)")
-
-	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report")
-	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided; of a share of the tail, two-sided")
-	f.StringArrayVar(&o.hop, "hop", nil, "only show hops like `GLOB`, of whatever was read and counted; repeatable")
-	f.StringVar(&o.hops, "hops", "1000", "most hops to list, or all")
-
-	f.StringVar(&o.format, "format", "text", "output: "+report.Names(o.ownFormats()...))
-	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all")
-	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
-	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: as many as were accepted, lines that are no records left out)")
-	f.StringVar(&o.progress, "progress", "auto", "progress on stderr: auto (on a terminal), always or never")
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
-}
-
-// limitFlags declares the flags of the commands that show tails, or make timeouts of
-// them.
-func (o *options) limitFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.simultaneous, "simultaneous", false, "limits of all hops and quantiles together have the confidence, instead of each")
-	f.BoolVar(&o.noEstimate, "no-estimate", false, "no models of what lies beyond the wall")
-}
-
-// limitFlag and traceURLFlag are those of the analyses that list single cases.
-func (o *options) limitFlag(f *pflag.FlagSet, what string) { f.IntVar(&o.limit, "limit", 20, what) }
-
-func (o *options) traceURLFlag(f *pflag.FlagSet) {
-	f.StringVar(&o.traceURL, "trace-url", "", "address of a trace, with {trace} for its id: `URL`")
-}
-
-// gateFlag is that of the commands with figures to hold rules against.
-func (o *options) gateFlag(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.failOn, "fail-on", nil, "exit 3 if it holds, or if nobody knows: `RULE`, such as 'timed_out(orders) > 1%', 'p99(checkout) > 2s' or 'orphans > 0'; names: "+strings.Join(gates.Names(), ", ")+"; repeatable")
-}
-
-func (o *options) tableFlag(f *pflag.FlagSet, names []string) {
-	f.StringVar(&o.table, "table", "", "table that --format csv writes: `NAME`, one of "+strings.Join(names, ", ")+" (default: the first)")
+	limit int
+	// listsCases: the analyses list single cases, which --top counts then.
+	listsCases bool
+	top        string
+	sort       string
+	failOn     []string
+	traceURL   string
+	analyses   []selected
+	given      func(flag string) bool // on the command line
 }
 
 // plan is a run whose every setting was checked.
@@ -157,6 +99,7 @@ type plan struct {
 	csv          bool
 	table        string // of CSV; "" for the first
 	output       string
+	unwritable   error // its name chooses no format
 	rejects      string
 	maxRejects   limit
 	progress     bool
@@ -167,6 +110,8 @@ type plan struct {
 	tempDir      string
 	sampling     samplingFlag
 	limit        int
+	top          int // hops to show on a page of all analyses, 0 for all
+	sort         string
 	traceURL     string
 	gates        []gates.Rule
 }
@@ -185,6 +130,7 @@ func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{
 		streams: o.streams, analyses: o.analyses, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose,
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
+		top: usualTop, sort: o.sort,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
 	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planGates, o.planNaming, o.planOutput} {
@@ -230,12 +176,68 @@ func (o *options) planCases(p *plan) error {
 		return fmt.Errorf("--trace-url %q: write {trace} where the id belongs", o.traceURL)
 	}
 	p.limit, p.traceURL = o.limit, o.traceURL
+	if p.whole() {
+		if err := oneOf("--sort", o.sort, slices.Concat(orders, []string{"", byWasted, byOverrun})...); err != nil {
+			return err
+		}
+	}
+	if o.top == "" {
+		return nil
+	}
+	n, err := parseTop(o.top)
+	if err != nil {
+		return err
+	}
+	return o.planTop(p, n)
+}
+
+// usualTop is how many hops a page of all analyses shows.
+const usualTop = 15
+
+// mostCases is how many single cases --top all lists: they are kept while reading.
+const mostCases = 10_000
+
+// planTop shows so many: of the hops in a page of all analyses, whose other formats stay
+// complete, else of the cases of the analysis, or of its hops if it lists none.
+func (o *options) planTop(p *plan, n int) error {
+	if !o.given("limit") {
+		p.limit = n
+		if n == 0 {
+			p.limit = mostCases
+		}
+	}
+	p.top = n
+	switch {
+	case o.given("hops") || p.hop != nil:
+	case !p.whole() && o.listsCases:
+	case !p.whole():
+		p.maxHops = n
+	case n == 0 || n > p.maxHops:
+		p.maxHops = n
+	}
 	return nil
+}
+
+// whole reports whether the run shows more than one analysis.
+func (p *plan) whole() bool {
+	shown := 0
+	for _, a := range p.analyses {
+		if a.shown {
+			shown++
+		}
+	}
+	return shown > 1
 }
 
 func (o *options) planInput(p *plan) error {
 	c := field.Config{
 		Unit: moment.NoUnitGiven, TimeIs: o.timeIs, FirstAttempt: -1, By: o.by, HopName: o.hopName, InferNesting: o.inferNesting, WeightKey: o.weightField,
+	}
+	if o.firstAttempt != "" {
+		if err := oneOf("--first-attempt", o.firstAttempt, "0", "1"); err != nil {
+			return err
+		}
+		c.FirstAttempt = int(o.firstAttempt[0] - '0')
 	}
 	rules := outcome.Config{MatchMessages: o.matchMessages, TruncatedIf: o.truncatedIf, Not: o.notRules, Timeouts: p.timeouts}
 	for _, s := range o.fields {
@@ -246,8 +248,11 @@ func (o *options) planInput(p *plan) error {
 		if f.Role == field.Error && outcome.TellsSuccess(f.Key) {
 			return fmt.Errorf("--field %s: that key tells success, the opposite of an error: write --field success=%s", s, f.Key)
 		}
-		c.Fields = append(c.Fields, f)
+		if err := c.Add(f); err != nil {
+			return err
+		}
 	}
+	p.sampling.WeightField = c.WeightKey
 	var err error
 	if c.Selection, err = selection.New(o.where, o.since, o.until, time.Now()); err != nil {
 		return err
@@ -259,12 +264,6 @@ func (o *options) planInput(p *plan) error {
 	}
 	if err := oneOf("--time-is", o.timeIs, "", "start", "end"); err != nil {
 		return err
-	}
-	if err := oneOf("--first-attempt", o.firstAttempt, "", "0", "1"); err != nil {
-		return err
-	}
-	if o.firstAttempt != "" {
-		c.FirstAttempt = int(o.firstAttempt[0] - '0')
 	}
 	if err := oneOf("--hop-name", o.hopName, "service", "operation", "service-operation"); err != nil {
 		return err
@@ -286,11 +285,11 @@ func (o *options) planInput(p *plan) error {
 }
 
 func (o *options) planTraces(p *plan) error {
-	var err error
-	if p.sampling, err = parseSampling(o.sampling); err != nil {
+	stated, err := parseSampling(o.sampling)
+	if err != nil {
 		return err
 	}
-	p.sampling.WeightField = o.weightField
+	p.sampling.Kind, p.sampling.Probability = stated.Kind, stated.Probability
 	p.memory = int64(p.jobs) * workerMemory
 	if o.memory != "" {
 		n, err := parseBytes(o.memory)
@@ -311,7 +310,9 @@ func parseSampling(s string) (samplingFlag, error) {
 	case s == "" || s == "none" || s == "biased":
 		return samplingFlag{Kind: sampling.Kind(s)}, nil
 	case kind == "probability":
-		if v, err := strconv.ParseFloat(p, 64); err == nil && v > 0 && v <= 1 {
+		if q, err := quantile.ParseLabel(p); err == nil && q.Float() > 0 {
+			return samplingFlag{Kind: sampling.Probability, Probability: q.String()}, nil
+		} else if v, err := strconv.ParseFloat(p, 64); err == nil && v > 0 && v <= 1 {
 			return samplingFlag{Kind: sampling.Probability, Probability: p}, nil
 		}
 	}
@@ -336,40 +337,6 @@ func (p *plan) sampleMemory() int64 {
 	return min(p.memory/sampleShare, max(leastForSamples, samplesPerWorker*int64(p.jobs)))
 }
 
-// oneOf checks a flag whose values are words.
-func oneOf(flag, value string, words ...string) error {
-	var named []string
-	for _, w := range words {
-		if w == value {
-			return nil
-		}
-		if w != "" {
-			named = append(named, w)
-		}
-	}
-	return fmt.Errorf("%s %q: one of %s", flag, value, strings.Join(named, ", "))
-}
-
-// parseBytes reads "64MiB", "1GB" or a plain number of bytes.
-func parseBytes(s string) (int, error) {
-	units := [...]struct {
-		suffix string
-		scale  int
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
-	digits, scale := s, 1
-	for _, u := range units {
-		if d, ok := strings.CutSuffix(s, u.suffix); ok {
-			digits, scale = d, u.scale
-			break
-		}
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n <= 0 || n > (1<<40)/scale {
-		return 0, errors.New("a size such as 64MiB or 1GB")
-	}
-	return n * scale, nil
-}
-
 func (o *options) planTimeouts(p *plan) error {
 	p.timeouts = map[string]int64{}
 	for _, s := range o.timeouts {
@@ -392,7 +359,7 @@ func (o *options) planTimeouts(p *plan) error {
 
 func (o *options) planQuantiles(p *plan) error {
 	for _, s := range o.quantiles {
-		q, err := quantile.ParseP(strings.TrimSpace(s))
+		q, err := quantile.ParseLabel(s)
 		if err != nil {
 			return fmt.Errorf("--quantiles: %w", err)
 		}
@@ -402,7 +369,7 @@ func (o *options) planQuantiles(p *plan) error {
 		return errors.New("--quantiles: give at least one, such as 0.95")
 	}
 	var err error
-	if p.confidence, err = quantile.ParseP(o.confidence); err != nil {
+	if p.confidence, err = quantile.ParseLabel(o.confidence); err != nil {
 		return fmt.Errorf("--confidence: %w", err)
 	}
 	if f := p.confidence.Float(); f <= 0 || f >= 1 {
@@ -419,10 +386,14 @@ func (o *options) planQuantiles(p *plan) error {
 
 func (o *options) planOutput(p *plan) error {
 	var err error
-	if p.write, err = report.Lookup(o.format, o.ownFormats()...); err != nil {
+	format, known := o.chosenFormat()
+	if !known {
+		p.unwritable = fmt.Errorf("-o %s: no format is written to files of that name: end it in one of %s, or give --format", o.output, strings.Join(extensions(), " "))
+	}
+	if p.write, err = report.Lookup(format, o.ownFormats()...); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
-	p.csv, p.table = o.format == "csv", o.table
+	p.csv, p.table = format == "csv", o.table
 	if p.table != "" && !p.csv {
 		return fmt.Errorf("--table %s: only --format csv has a single table", p.table)
 	}
@@ -435,7 +406,7 @@ func (o *options) planOutput(p *plan) error {
 	if err := oneOf("--progress", o.progress, "auto", "always", "never"); err != nil {
 		return err
 	}
-	p.progress = o.progress == "always" || o.progress == "auto" && isTerminal(o.streams.err)
+	p.progress = !o.quiet && (o.progress == "always" || o.progress == "auto" && isTerminal(o.streams.err))
 	if o.jobs < 1 {
 		return fmt.Errorf("--jobs %d: at least 1", o.jobs)
 	}
@@ -474,7 +445,7 @@ func (o *options) planSources(p *plan, args []string) error {
 	if p.sources, err = ingest.Resolve(args, o.streams.in); err != nil {
 		return err
 	}
-	if err := p.checkOutputs(); err != nil {
+	if err := cmp.Or(p.checkOutputs(), p.unwritable); err != nil {
 		return usageError{err}
 	}
 	return nil

@@ -38,30 +38,36 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
 
 const usualTolerance = time.Millisecond
 
+// What --sort orders orphans by.
+const byWasted, byOverrun = "wasted", "overrun"
+
 type orphanSettings struct {
 	tolerance time.Duration
-	sort      string
 }
 
-func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, _ bool) {
+func (s *orphanSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 	f.DurationVar(&s.tolerance, "tolerance", usualTolerance, "how long a child may outlast its parent and still count as contained")
-	o.limitFlag(f, "most orphans to list")
-	f.StringVar(&s.sort, "sort", "wasted", "what makes an orphan worse: wasted or overrun")
+	o.limitFlag(f, "orphans")
 	o.traceURLFlag(f)
+	if alone {
+		f.StringVar(&o.sort, "sort", byWasted, "what makes an orphan worse: wasted or overrun")
+	}
 }
 
 func (s *orphanSettings) check(p *plan, _ bool) error {
 	if s.tolerance < 0 {
 		return fmt.Errorf("--tolerance %s: at least 0", s.tolerance)
 	}
-	if err := oneOf("--sort", s.sort, "", "wasted", "overrun"); err != nil {
-		return err
+	if !p.whole() {
+		if err := oneOf("--sort", p.sort, "", byWasted, byOverrun); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (s *orphanSettings) collect(p *plan) any {
-	return orphans.NewAccumulator(orphans.Config{Tolerance: int64(s.tolerance), Limit: p.limit, ByOverrun: s.sort == "overrun"})
+	return orphans.NewAccumulator(orphans.Config{Tolerance: int64(s.tolerance), Limit: p.limit, ByOverrun: p.sort == byOverrun})
 }
 
 func (*orphanSettings) result(r *results, collected any) func() report.Section {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,7 +42,7 @@ type ownerSettings struct {
 }
 
 func (s *ownerSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
-	f.StringVar(&s.tailFrom, "tail-from", "p95", "quantile of the end-to-end time where the tail begins: p95 or 0.95")
+	f.StringVar(&s.tailFrom, "tail-from", "p95", "quantile of the end-to-end time where the tail begins: p95, 0.95 or 95%")
 	if alone {
 		o.traceURLFlag(f)
 	}
@@ -53,9 +52,9 @@ func (s *ownerSettings) check(_ *plan, shown bool) (err error) {
 	if !shown {
 		return nil
 	}
-	s.from, err = parseLabel(s.tailFrom)
+	s.from, err = quantile.ParseLabel(s.tailFrom)
 	if f := s.from.Float(); err != nil || f <= 0 || f >= 1 {
-		return fmt.Errorf("--tail-from %q: a quantile between p0 and p100, such as p95 or 0.95", s.tailFrom)
+		return fmt.Errorf("--tail-from %q: a quantile between p0 and p100, such as p95, 0.95 or 95%%", s.tailFrom)
 	}
 	return nil
 }
@@ -73,21 +72,4 @@ func (s *ownerSettings) result(r *results, collected any) func() report.Section 
 	})
 	r.owner = &owner
 	return func() report.Section { return owner.Section(&r.view) }
-}
-
-// parseLabel reads a quantile as 0.999, as .999 or as p99.9.
-func parseLabel(s string) (quantile.P, error) {
-	percent, isLabel := strings.CutPrefix(s, "p")
-	if !isLabel {
-		if strings.HasPrefix(s, ".") {
-			s = "0" + s // as it is printed
-		}
-		return quantile.ParseP(s)
-	}
-	whole, fraction, _ := strings.Cut(percent, ".")
-	if len(whole) > 2 {
-		return quantile.P{}, fmt.Errorf("%q is not below p100", s)
-	}
-	digits := strings.TrimRight(fmt.Sprintf("%02s", whole)+fraction, "0")
-	return quantile.ParseP("0." + digits + strings.Repeat("0", max(0, 1-len(digits))))
 }

@@ -48,6 +48,7 @@ func (p *plan) results(f *merged) *results {
 	r.view = report.View{
 		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),
+		Verbose: p.verbose, Top: p.top, Sort: p.sort,
 	}
 	if p.hop != nil {
 		r.view.Hops = p.showsHop

@@ -40,7 +40,7 @@ type retrySettings struct{ writeHops []string }
 func (s *retrySettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 	f.StringArrayVar(&s.writeHops, "write-hop", nil, "`HOP` or operation that writes, so that executing it twice is an error; repeatable")
 	if alone {
-		o.limitFlag(f, "most calls to list that were executed twice")
+		o.limitFlag(f, "calls that were executed twice")
 		o.traceURLFlag(f)
 	}
 }

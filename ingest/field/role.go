@@ -5,6 +5,7 @@ package field
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscope/tailscope/ingest/selection"
@@ -81,7 +82,7 @@ func (r Role) String() string { return roleNames[r] }
 // settable are the roles that --field may name.
 var settable = []Role{
 	Trace, Hop, Duration, Start, End, Time, TruncatedMark, RetryMark, Attempt, Timeout, Error,
-	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey, Success, CallerKey,
+	SpanKey, ParentKey, ServiceKey, OperationKey, SpanKind, InstanceKey, Success, CallerKey, WeightKey,
 }
 
 // HasUnit reports whether keys of the role may carry a unit.
@@ -95,6 +96,8 @@ type Flag struct {
 	Key   string
 	Unit  moment.Unit
 	Epoch bool // a bare number is a time since 1970, whose unit shows in its size
+	// Means says what a time is, "start" or "end", or an attempt counts from, "0" or "1".
+	Means string
 }
 
 // Constant returns the hop that a flag gives to records without one: "hop==NAME"; "file" is
@@ -107,9 +110,18 @@ func (f *Flag) Constant() (name string, ofFile, ok bool) {
 	return name, f.Key == "file", ok || f.Key == "file"
 }
 
-// ParseFlag reads the value of --field. What follows the last colon is a unit
-// only for a role that has one; keys may hold colons.
-func ParseFlag(s string) (Flag, error) { return parseFlag(s, settable) }
+// meanings are what may follow the key of a role instead of a unit.
+var meanings = map[Role][]string{Time: {"start", "end"}, Attempt: {"0", "1"}}
+
+// ParseFlag reads the value of --field. What follows the last colon is a unit, or a
+// meaning, only for a role that has one; keys may hold colons.
+func ParseFlag(s string) (Flag, error) {
+	f, err := parseFlag(s, settable)
+	if at := strings.LastIndexByte(f.Key, ':'); at > 0 && slices.Contains(meanings[f.Role], f.Key[at+1:]) {
+		f.Key, f.Means = f.Key[:at], f.Key[at+1:]
+	}
+	return f, err
+}
 
 // ParsePreset is ParseFlag for a field of a preset, which may have any role.
 func ParsePreset(s string) (Flag, error) {
@@ -177,6 +189,39 @@ type Config struct {
 	InferNesting bool                 // hop logs become traces whose parents come from times
 	Callers      bool                 // the hops that lines name as their callers are counted
 	WeightKey    string               // tag that holds how many traces one stands for; "" for none
+}
+
+// Add enters a field that the user names, with what is said of its role. It fails where
+// the same was said otherwise before.
+func (c *Config) Add(f Flag) error {
+	switch {
+	case f.Role == WeightKey:
+		return set(f, &c.WeightKey, f.Key)
+	case f.Means != "" && f.Role == Time:
+		if err := set(f, &c.TimeIs, f.Means); err != nil {
+			return err
+		}
+	case f.Means != "":
+		first := int(f.Means[0] - '0')
+		if c.FirstAttempt >= 0 && c.FirstAttempt != first {
+			return saidTwice(f, strconv.Itoa(c.FirstAttempt), f.Means)
+		}
+		c.FirstAttempt = first
+	}
+	c.Fields = append(c.Fields, f)
+	return nil
+}
+
+func set(f Flag, to *string, value string) error {
+	if *to != "" && *to != value {
+		return saidTwice(f, *to, value)
+	}
+	*to = value
+	return nil
+}
+
+func saidTwice(f Flag, one, other string) error {
+	return fmt.Errorf("--field %s=%s: it is said to be %s, and %s elsewhere", f.Role, f.Key, other, one)
 }
 
 // Names reports whether the user named a key of role.

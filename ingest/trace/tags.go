@@ -81,7 +81,7 @@ func addFlags(t *field.Table, c field.Config) {
 }
 
 // weightOf is how many traces of the population one sampled trace stands for, 0
-// where the span does not say: the tag that --weight-field names, else the
+// where the span does not say: the tag that --field weight= names, else the
 // inverse of its sampling probability, from the W3C tracestate (ot=th:…) or
 // Jaeger's sampler tags.
 func weightOf(r *field.Record) float64 {
