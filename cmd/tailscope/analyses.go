@@ -164,6 +164,9 @@ func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
 	complete(&cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := o.takeWhat(args)
+		if err == nil {
+			err = o.configure(cmd.Flags())
+		}
 		if err != nil {
 			return err
 		}

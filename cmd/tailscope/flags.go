@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/ingest/outcome"
+	"github.com/tailscope/tailscope/internal/configfile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -52,6 +55,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
+	f.StringVar(&o.configFile, "config", "", "settings: a YAML `FILE`, or none (default: "+usualConfig+" where it is there)")
 	o.declareOld(f)
 }
 
@@ -247,4 +251,98 @@ func extensions() (list []string) {
 		list = append(list, e.Extension)
 	}
 	return list
+}
+
+// usualConfig is the file of settings that is read where it is there.
+const usualConfig = ".tailscope.yaml"
+
+// fileFlags are the flags that keys of a file of settings stand for where they are called
+// otherwise.
+var fileFlags = map[string]string{"fields": "field", "timeouts": "timeout", "gates": "fail-on"}
+
+// fileKeys are the keys of a file of settings. What chooses records or writes files is no
+// setting.
+var fileKeys = map[string]configfile.Shape{
+	"fields": configfile.Map, "timeouts": configfile.Map, "gates": configfile.List,
+	"truncated-if": configfile.List, "not-rule": configfile.List, "write-hop": configfile.List, "quantiles": configfile.List,
+	"unit": configfile.Value, "preset": configfile.Value, "input-format": configfile.Value, "by": configfile.Value, "hop-name": configfile.Value,
+	"fold-ids": configfile.Value, "match-messages": configfile.Value, "sampling": configfile.Value, "confidence": configfile.Value,
+	"simultaneous": configfile.Value, "tail-from": configfile.Value, "tolerance": configfile.Value, "trace-url": configfile.Value,
+	"false-timeout": configfile.Value, "false-timeout-per": configfile.Value, "headroom": configfile.Value, "allowance": configfile.Value,
+	"floor": configfile.Value, "entry-budget": configfile.Value, "max-rejects": configfile.Value, "max-line": configfile.Value,
+}
+
+// config is what a run took from a file of settings.
+type config struct {
+	File     string   `json:"file"`
+	Settings []string `json:"settings"`
+
+	hops map[string]bool // those of its timeouts
+}
+
+// configure sets the flags that the file of settings has and the command line has not.
+// Of fields and timeouts the command line wins by name, of all else by flag.
+func (o *options) configure(f *pflag.FlagSet) error {
+	given := map[string]bool{}
+	f.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	o.given = func(flag string) bool { return given[flag] }
+	path := o.configFile
+	if _, err := os.Stat(usualConfig); path == "" && err == nil {
+		path = usualConfig
+	}
+	if path == "" || path == "none" {
+		return nil
+	}
+	list, err := configfile.Read(path, fileKeys)
+	if err != nil {
+		return usageError{err}
+	}
+	o.config = &config{File: path, Settings: []string{}, hops: map[string]bool{}}
+	for _, s := range list {
+		if err := o.set(f, s); err != nil {
+			return usageError{fmt.Errorf("%s: %s: %w", path, s.Key, err)}
+		}
+	}
+	return nil
+}
+
+// set gives a flag the values of a setting. A command without the flag leaves it.
+func (o *options) set(f *pflag.FlagSet, s configfile.Setting) error {
+	flag := f.Lookup(cmp.Or(fileFlags[s.Key], s.Key))
+	if flag == nil {
+		return nil
+	}
+	values := s.Values
+	if fileKeys[s.Key] == configfile.Map {
+		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return names(flag.Value.(pflag.SliceValue).GetSlice(), v) })
+	} else if flag.Changed {
+		return nil
+	}
+	for _, v := range values {
+		if err := f.Set(flag.Name, v); err != nil {
+			return fmt.Errorf("%q is not what it takes", v)
+		}
+		if s.Key == "timeouts" {
+			o.config.hops[v[:strings.LastIndexByte(v, '=')]] = true
+		}
+	}
+	if len(values) > 0 {
+		o.config.Settings = append(o.config.Settings, configfile.Setting{Key: s.Key, Values: values}.String())
+	}
+	return nil
+}
+
+// names reports whether one of NAME=VALUE has the name of another.
+func names(given []string, setting string) bool {
+	name := setting[:strings.LastIndexByte(setting, '=')]
+	return slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, name+"=") })
+}
+
+// section says what came from the file.
+func (c *config) section() report.Section {
+	line := "Settings of " + c.File + ": " + strings.Join(c.Settings, "; ") + "."
+	if len(c.Settings) == 0 {
+		line = "Settings of " + c.File + ": none for this command, or the command line has others."
+	}
+	return report.Section{Key: "config", JSON: func() any { return c }, Lines: []string{line}}
 }

@@ -33,6 +33,9 @@ func (o *options) planGates(p *plan) error {
 		case rule.Name == gates.Quantile && !slices.ContainsFunc(p.quantiles, asked):
 			return fmt.Errorf("--fail-on %q: %s is not among the --quantiles", text, rule.P.Label())
 		case (ofOrphans[rule.Name] != nil || rule.Name == "wasted") && !p.runs(orphansKind.name):
+			if !o.given("fail-on") {
+				continue // a rule of the file of settings, for other commands
+			}
 			return fmt.Errorf("--fail-on %q: only analyze and orphans look for that", text)
 		}
 		p.gates = append(p.gates, rule)

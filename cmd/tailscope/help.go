@@ -73,7 +73,7 @@ var groups = []struct {
 	name  string
 	flags []string
 }{
-	{"Input", []string{"input-format", "field", "preset", "unit", "timeout", "by", "hop-name", "fold-ids", "match-messages", "truncated-if", "not-rule", "sampling", "records", "of"}},
+	{"Input", []string{"input-format", "field", "preset", "unit", "timeout", "by", "hop-name", "fold-ids", "match-messages", "truncated-if", "not-rule", "sampling", "config", "records", "of"}},
 	{"Select", []string{"where", "since", "until", "hop"}},
 	{"Figures", []string{"quantiles", "confidence", "simultaneous", "tail-from", "tolerance", "write-hop"}},
 	{"Advice", []string{"false-timeout", "false-timeout-per", "headroom", "allowance", "floor", "entry-budget"}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func newInspect(s streams) *cobra.Command {
 		if *records < 1 {
 			return usageError{fmt.Errorf("--records %d: at least 1", *records)}
 		}
+		if err := o.configure(cmd.Flags()); err != nil {
+			return err
+		}
 		return o.inspect(cmd.Context(), args, *records)
 	}
 	return &cmd
@@ -66,6 +70,9 @@ func (o *options) inspect(ctx context.Context, args []string, records int64) err
 		files = append(files, f)
 	}
 	page := &report.Report{Sections: []report.Section{ingest.InspectionSection(files)}}
+	if p.config != nil {
+		page.Sections = slices.Insert(page.Sections, 0, p.config.section())
+	}
 	if err := errors.Join(p.write(out, page, p.textOptions()), out.Sync()); err != nil {
 		return err
 	}

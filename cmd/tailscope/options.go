@@ -78,6 +78,8 @@ type options struct {
 	traceURL   string
 	analyses   []selected
 	given      func(flag string) bool // on the command line
+	configFile string
+	config     *config // nil without one
 }
 
 // plan is a run whose every setting was checked.
@@ -114,6 +116,7 @@ type plan struct {
 	sort         string
 	traceURL     string
 	gates        []gates.Rule
+	config       *config
 }
 
 // run checks the flags and runs the pipeline.
@@ -130,15 +133,23 @@ func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{
 		streams: o.streams, analyses: o.analyses, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose,
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
-		top: usualTop, sort: o.sort,
+		top: usualTop, sort: o.sort, config: o.config,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
 	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planGates, o.planNaming, o.planOutput} {
 		if err := check(p); err != nil {
-			return nil, usageError{err}
+			return nil, usageError{o.withConfig(err)}
 		}
 	}
 	return p, o.planSources(p, args)
+}
+
+// withConfig says that a setting may come from a file.
+func (o *options) withConfig(err error) error {
+	if o.config == nil || len(o.config.Settings) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w\n%s has settings, too: %s", err, o.config.File, strings.Join(o.config.Settings, "; "))
 }
 
 func (o *options) planAnalyses(p *plan) error {

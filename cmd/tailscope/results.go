@@ -78,6 +78,9 @@ func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
 // report puts the sections in the order of the page, what was read before all.
 func (r *results) report() *report.Report {
 	page := &report.Report{Sections: []report.Section{r.input.Section()}, Table: r.plan.table}
+	if r.plan.config != nil {
+		page.Sections = append(page.Sections, r.plan.config.section())
+	}
 	if r.plan.summarizes() {
 		found := r.found()
 		page.Sections = append(page.Sections, report.Section{Key: "findings", JSON: func() any { return found }})

@@ -30,6 +30,9 @@ func (p *plan) sayInput(in ingest.Summary, f *merged) {
 			p.say("%s: %s, %s, %s; %s", file.Path, formatOf(file), file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
 		}
 	}
+	if p.csv && p.config != nil {
+		p.say("settings of %s count", p.config.File)
+	}
 	for _, r := range in.Rejects {
 		p.say("%s:%d: %s: %s (byte %d)", r.First.File, r.First.Line, r.Reason, r.First.Detail, r.First.Offset)
 		if r.Count > 1 {

@@ -75,6 +75,7 @@ var confined = map[string][]string{
 	"github.com/jaegertracing/jaeger-idl": {"ingest", "ingest/trace"},
 	"github.com/spf13/cobra":              {"cmd/tailscope"},
 	"github.com/jedib0t/go-pretty":        {"report"},
+	"github.com/knadh/koanf":              {"internal/configfile"},
 }
 
 // banned are package names that say nothing.

@@ -8,13 +8,13 @@ import (
 
 // Name returns the name of the list that is most like one that is not in it: by the
 // fewest letters to add, leave out or change (Levenshtein 1966), without regard to case,
-// of all or of one of its words. It is "" where none is alike.
+// of all or, where that is as near, of one of its words. It is "" where none is alike.
 func Name(written string, list []string) string {
-	best, least := "", len(written)/3+2
+	best, least := "", 2*(len(written)/3+2) // in half letters
 	for _, name := range slices.Sorted(slices.Values(list)) {
-		d := distance(strings.ToLower(written), strings.ToLower(name))
+		d := 2 * distance(strings.ToLower(written), strings.ToLower(name))
 		for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("_.-/ ", c) }) {
-			d = min(d, distance(strings.ToLower(written), word)+1)
+			d = min(d, 2*distance(strings.ToLower(written), word)+3) // a letter, and half of one
 		}
 		if d >= least && strings.HasSuffix(strings.ToLower(name), "."+strings.ToLower(written)) {
 			d = least - 1

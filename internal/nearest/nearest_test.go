@@ -13,3 +13,9 @@ func TestNearestName(t *testing.T) {
 		}
 	}
 }
+
+func TestAWholeNameIsNearerThanAWordOfAnother(t *testing.T) {
+	if got := Name("timeout", []string{"false-timeout", "timeouts"}); got != "timeouts" {
+		t.Errorf("got %q", got)
+	}
+}
