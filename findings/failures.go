@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
@@ -63,6 +64,9 @@ func (m *maker) failAt(at attribution.HopCount, total uint64, ended map[attribut
 	if m.biased() {
 		f.Severity = Warn
 		share = fmt.Sprintf("Of the requests that were kept %d of %d %s", at.N, total, how(ended))
+	} else if total < fewCalls {
+		share = fmt.Sprintf("%d of %s failed", at.N, note.Count(total, "request"))
+		f.share("share_lower", lower, brief.Down)
 	} else {
 		share = f.share("share", float64(at.N)/float64(total), brief.Nearest) + fmt.Sprintf(" of requests %s (%d of %d)", how(ended), at.N, total)
 		f.share("share_lower", lower, brief.Down)
@@ -85,9 +89,9 @@ func how(ended map[attribution.Outcome]uint64) string {
 	case ended[attribution.Partial] == 0:
 		return "fail"
 	case fails == 0:
-		return "are answered without a part"
+		return "get only a partial answer"
 	}
-	return "fail or are answered without a part"
+	return "fail or get only a partial answer"
 }
 
 // hopNamed finds a hop by its name: of several kinds the call.
@@ -131,11 +135,10 @@ func Timeout(w buckets.Wall) string {
 	if w.Timeout != nil {
 		return brief.Duration(*w.Timeout, brief.Nearest)
 	}
-	from, to := brief.Duration(w.From, brief.Down), brief.Duration(w.To, brief.Up)
-	if near := brief.Duration(w.To, brief.Down); w.To-w.From <= w.To/100 {
-		return near
+	if w.To-w.From <= w.To/100 {
+		return brief.Duration(w.To, brief.Down)
 	}
-	return from + " to " + to
+	return brief.Range(w.From, w.To)
 }
 
 // callsFail says which calls fail where requests are not told apart.
@@ -241,7 +244,7 @@ func (m *maker) failuresHide() {
 	for i := range m.Hops {
 		row := &m.Hops[i]
 		share := float64(row.FailedShare)
-		if m.biased() || share < failAbove || !warned(row.Warnings, "failures_exceed_p") || m.servesTimedOut(row.Hop) {
+		if m.biased() || share < failAbove || !warned(row.Warnings, "failures_exceed_p") || m.servesTimedOut(row.Hop) || row.TruncatedShare.Of+row.Failed.First.N < fewCalls || m.failsForAnother(row.Hop) {
 			continue
 		}
 		f := m.about(FailuresHide, Warn, row.Hop)
@@ -249,6 +252,14 @@ func (m *maker) failuresHide() {
 		f.Text = fmt.Sprintf("%s: %s of the calls fail, and the tail is that of the others.", m.name(row.Hop), f.share("failed_share", share, brief.Nearest))
 		m.add(f)
 	}
+}
+
+// failsForAnother reports whether requests fail, and others are to blame for that.
+func (m *maker) failsForAnother(h spans.Hop) bool {
+	if m.Owner == nil || len(m.Owner.Failures.ByHop) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(m.Owner.Failures.ByHop, func(at attribution.HopCount) bool { return at.Hop == h.Name })
 }
 
 // servesTimedOut reports whether a hop serves calls that time out: what fails there was

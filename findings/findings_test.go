@@ -15,6 +15,7 @@ import (
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/retries"
@@ -102,7 +103,7 @@ var worlds = []struct {
 		"warn: Nothing says which calls of orders timed out: they would stand here as completed.", MarksMissing},
 	{"marks are wrong", Input{Hops: []buckets.Result{warning(row(orders, 100, 5, 0), "wrong_marks", "5 are marked")}}, "warn: orders: 5 are marked.", WrongMarks},
 	{"work is orphaned", Input{Hops: []buckets.Result{row(shop, 100, 10, 0), row(stock, 100, 0, 0)}, Orphans: orphaned(orphans.Pair{Orphaned: 10, Wasted: 500 * ms}),
-		Names: NewNames([]spans.Hop{shop, stock}, []Link{{Above: shop, Below: stock, N: 100}})},
+		Names: NewNames([]spans.Hop{shop, stock}, []neighbors.Pair{{Above: shop, Below: stock, N: 100}})},
 		"warn: 25 % of the work of stock (500 ms of 2 s) is for callers that have gone: 10 orphans.", OrphanedWork},
 	{"a little work is", Input{Hops: []buckets.Result{row(shop, 100, 10, 0), row(stock, 100, 0, 0)}, Orphans: orphaned(orphans.Pair{Orphaned: 1, Wasted: 50 * ms})},
 		"info: 2.5 % of the work of stock GET (50 ms of 2 s) is for callers that have gone: 1 orphan.", OrphanedWork},
@@ -255,7 +256,7 @@ func must(text []byte, err error) []byte {
 
 // What belongs to one call is one finding, headed by the worst.
 func TestFindingsOfOneCallAreJoined(t *testing.T) {
-	names := NewNames([]spans.Hop{shop, stock}, []Link{{Above: shop, Below: stock, N: 100}})
+	names := NewNames([]spans.Hop{shop, stock}, []neighbors.Pair{{Above: shop, Below: stock, N: 100}})
 	in := Input{
 		Confidence: p95, Names: names, Hops: []buckets.Result{row(shop, 100, 20, 0), row(stock, 100, 0, 0)}, Owner: owner(100, 20, shop.Name),
 		Orphans: orphaned(orphans.Pair{Orphaned: 10, LateStarts: 4, Wasted: 500 * ms, Verdict: orphans.Queue}),
@@ -308,14 +309,14 @@ func TestNamesOfCalls(t *testing.T) {
 	a1, a2, b1, b2, c := hop("a GET x", "a", spans.Client), hop("a GET y", "a", spans.Client), hop("b x", "b", spans.Server), hop("b y", "b", spans.Server), hop("c", "c", spans.Server)
 	for _, w := range []struct {
 		name  string
-		links []Link
+		links []neighbors.Pair
 		want  []string
 	}{
 		{"nothing is known", nil, []string{"a GET x", "a GET y", "b x", "b y", "c"}},
-		{"one call of a service", []Link{{Above: a1, Below: b1, N: 9}}, []string{"a → b", "a GET y", "b x", "b y", "c"}},
-		{"two calls of one service", []Link{{Above: a1, Below: b1, N: 9}, {Above: a2, Below: b2, N: 9}}, []string{"a → b x", "a → b y", "b x", "b y", "c"}},
-		{"two calls of one operation", []Link{{Above: a1, Below: b1, N: 9}, {Above: a2, Below: b1, N: 9}}, []string{"a GET x", "a GET y", "b x", "b y", "c"}},
-		{"most go to one", []Link{{Above: a1, Below: b1, N: 1}, {Above: a1, Below: c, N: 9}}, []string{"a → c", "a GET y", "b x", "b y", "c"}},
+		{"one call of a service", []neighbors.Pair{{Above: a1, Below: b1, N: 9}}, []string{"a → b", "a GET y", "b x", "b y", "c"}},
+		{"two calls of one service", []neighbors.Pair{{Above: a1, Below: b1, N: 9}, {Above: a2, Below: b2, N: 9}}, []string{"a → b x", "a → b y", "b x", "b y", "c"}},
+		{"two calls of one operation", []neighbors.Pair{{Above: a1, Below: b1, N: 9}, {Above: a2, Below: b1, N: 9}}, []string{"a GET x", "a GET y", "b x", "b y", "c"}},
+		{"most go to one", []neighbors.Pair{{Above: a1, Below: b1, N: 1}, {Above: a1, Below: c, N: 9}}, []string{"a → c", "a GET y", "b x", "b y", "c"}},
 	} {
 		hops := []spans.Hop{a1, a2, b1, b2, c}
 		n := NewNames(hops, w.links)

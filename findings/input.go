@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
@@ -29,9 +30,14 @@ func (m *maker) sampleChosen() {
 	case m.biased():
 		f.Text = "The traces were chosen by how they went: they say nothing of how often anything happens."
 		f.Do = []string{"Keep traces by chance, or say what their weights are: --field weight=KEY."}
+	case strings.Contains(text, "round number") && m.Read.Traces != nil:
+		f.Text = fmt.Sprintf("Exactly %d traces: a query's limit?", *m.Read.Traces)
+		f.Figures["traces"] = *m.Read.Traces
+		f.Do = []string{"If all are there: --sampling none."}
 	case text != "":
+		text, _, _ = strings.Cut(text, ". ")
 		f.Text = sentence(text)
-		f.Do = []string{"If all traces are there: --sampling none."}
+		f.Do = []string{"If all are there: --sampling none."}
 	default:
 		return
 	}

@@ -3,26 +3,13 @@ package findings
 import (
 	"slices"
 
-	"github.com/tailscope/tailscope/orphans"
+	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/spans"
 )
 
-// Link says that a hop lies right above another one, in N spans or attempts. Awaited are
-// those that the upper one waits for.
-type Link struct {
-	Above, Below spans.Hop
-	N, Awaited   uint64
-}
-
 // serves reports whether the lower hop serves the calls of the upper one.
-func (l *Link) serves() bool { return l.Above.Kind == spans.Client && l.Below.Kind == spans.Server }
-
-// LinksOf are the links that calls with orphans show.
-func LinksOf(pairs []orphans.Pair) (list []Link) {
-	for i := range pairs {
-		list = append(list, Link{Above: pairs[i].Parent, Below: pairs[i].Child, N: pairs[i].CutCallsWithChild})
-	}
-	return list
+func serves(l *neighbors.Pair) bool {
+	return l.Above.Kind == spans.Client && l.Below.Kind == spans.Server
 }
 
 // Names are what calls are called on a page: "search → catalog" is the hop "search call
@@ -37,8 +24,8 @@ type Names struct {
 // Arrow stands between caller and callee.
 const Arrow = " → "
 
-// NewNames names hops. Links say who serves whom.
-func NewNames(hops []spans.Hop, links []Link) *Names {
+// NewNames names hops. neighbors.Pairs say who serves whom.
+func NewNames(hops []spans.Hop, links []neighbors.Pair) *Names {
 	n := &Names{of: map[spans.Hop]string{}, callee: map[spans.Hop]string{}, call: map[spans.Hop]spans.Hop{}, server: map[spans.Hop]spans.Hop{}}
 	n.pair(links)
 	n.nameAll(hops)
@@ -48,10 +35,10 @@ func NewNames(hops []spans.Hop, links []Link) *Names {
 
 // pair finds which hop serves which: that under most of a call, and of a server the call
 // that is above most of it. Only where both mean each other they are one.
-func (n *Names) pair(links []Link) {
-	best, above := map[spans.Hop]Link{}, map[spans.Hop]Link{}
+func (n *Names) pair(links []neighbors.Pair) {
+	best, above := map[spans.Hop]neighbors.Pair{}, map[spans.Hop]neighbors.Pair{}
 	for _, l := range links {
-		if !l.serves() {
+		if !serves(&l) {
 			continue
 		}
 		if b, ok := best[l.Above]; !ok || l.N > b.N || l.N == b.N && l.Below.Compare(b.Below) < 0 {
@@ -63,7 +50,7 @@ func (n *Names) pair(links []Link) {
 	}
 	callers := map[spans.Hop]int{}
 	for _, l := range links {
-		if l.serves() {
+		if serves(&l) {
 			callers[l.Below]++
 		}
 	}

@@ -23,7 +23,7 @@ var hidden = [...]struct {
 func (m *maker) quantileHidden() {
 	for i := range m.Hops {
 		row := &m.Hops[i]
-		if s := &row.TruncatedShare; s.Count == 0 || row.Biased || m.fromBelow(row) {
+		if s := &row.TruncatedShare; s.Count == 0 || s.Of < fewCalls || row.Biased || m.fromBelow(row) {
 			continue
 		}
 		for _, q := range hidden {
@@ -49,7 +49,8 @@ func (m *maker) hiddenFrom(row *buckets.Result, label string, s Severity) {
 	f.Cost = append(f.Cost, fmt.Sprintf("%d of %s timed out (%s; %s limits %s to %s).", share.Count, note.Count(share.Of, "call"), f.share("share", share.Value, brief.Nearest),
 		row.Confidence.Percent(), f.share("share_lower", share.Lower, brief.Down), f.share("share_upper", share.Upper, brief.Up)))
 	if w, known := row.MainWall(); known && w.Timeout == nil && w.To-w.From > w.To/100 {
-		f.Do = append(f.Do, fmt.Sprintf("Name the timeout: --timeout %s=T. It lies between %s and %s.", shellWord(row.Name), f.ns("timeout_from", w.From, brief.Down), f.ns("timeout_to", w.To, brief.Up)))
+		f.Do = append(f.Do, fmt.Sprintf("Name the timeout: --timeout %s=T. It lies in %s.", shellWord(row.Name), brief.Range(w.From, w.To)))
+		f.Figures["timeout_from_ns"], f.Figures["timeout_to_ns"] = w.From, w.To
 	}
 	if a := m.adviceOf(row.Hop); a != nil && a.Canary != nil {
 		m.canaryText(f, a)

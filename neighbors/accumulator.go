@@ -19,9 +19,27 @@ type Pair struct {
 type Accumulator struct {
 	hops  spans.HopIndex
 	pairs map[[2]int32]*counts
+	last  []met // by the lower hop
+}
+
+// met is the upper hop that was met last above a lower one.
+type met struct {
+	above int32
+	*counts
 }
 
 type counts struct{ n, awaited uint64 }
+
+// between returns the counts of a pair. A hop mostly has one caller.
+func (a *Accumulator) between(above, below int32) *counts {
+	for int(below) >= len(a.last) {
+		a.last = append(a.last, met{})
+	}
+	if m := &a.last[below]; m.counts == nil || m.above != above {
+		*m = met{above, a.at([2]int32{above, below})}
+	}
+	return a.last[below].counts
+}
 
 func (a *Accumulator) at(key [2]int32) *counts {
 	if a.pairs == nil {
@@ -42,7 +60,7 @@ func (a *Accumulator) AddTrace(t *spans.Trace) {
 			continue
 		}
 		above, below := a.hops.Translate(t.Hops, t.Spans[p].Hop), a.hops.Translate(t.Hops, t.Spans[i].Hop)
-		c := a.at([2]int32{above, below})
+		c := a.between(above, below)
 		c.n++
 		if t.HoldsUp(int32(i)) {
 			c.awaited++

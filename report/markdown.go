@@ -10,6 +10,10 @@ import (
 // Markdown writes the page of Text as GitHub Markdown: the same tables, with
 // the footnotes as a numbered list.
 func Markdown(w io.Writer, r *Report, _ Options) error {
+	if r.Screen != nil {
+		_, err := w.Write(screenMarkdown(r.Screen))
+		return err
+	}
 	var b bytes.Buffer
 	p := newPage(r)
 	markdownLines(&b, "", p.intro)

@@ -25,12 +25,16 @@ import (
 type Report struct {
 	Sections []Section
 	Table    string // the section whose rows CSV writes; "" for the first with rows
+	// Screen is what people read in place of the sections; nil: they read those.
+	Screen *Screen
 }
 
 // Options is how a page is to look; JSON and CSV ignore it.
 type Options struct {
 	Color bool // bold headers and yellow lower bounds, for terminals
 	Width int  // terminal columns to fit into, 0 for any width
+	// Closing repeats the verdict of a Screen at its end, where a terminal stops.
+	Closing bool
 }
 
 // Format writes a report. It writes nothing when the report cannot be

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -26,6 +27,10 @@ var fixedWidths = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(fa
 // Text writes the page for a person at a terminal or a nightly mail.
 func Text(w io.Writer, r *Report, o Options) error {
 	fixedWidths()
+	if r.Screen != nil {
+		_, err := w.Write(screenText(r.Screen, o))
+		return err
+	}
 	t := textWriter{Options: o}
 	t.page(newPage(r))
 	_, err := w.Write(t.buf.Bytes())
@@ -34,7 +39,8 @@ func Text(w io.Writer, r *Report, o Options) error {
 
 type textWriter struct {
 	Options
-	buf bytes.Buffer
+	keepsUnits bool // a figure and its unit stay on one line
+	buf        bytes.Buffer
 }
 
 func (t *textWriter) page(p *page) {
@@ -89,11 +95,20 @@ func (t *textWriter) footnotes(notes []string) {
 // paragraph writes a text wrapped to the width, indented under its prefix.
 func (t *textWriter) paragraph(prefix, s string) {
 	indent := text.StringWidthWithoutEscSequences(prefix)
-	for _, line := range wrapped(Visible(s), t.Width-indent, t.Width > 0) {
+	s = Visible(s)
+	if t.keepsUnits {
+		s = beforeUnit.ReplaceAllString(s, "$1\u00a0$2")
+	}
+	for _, line := range wrapped(s, t.Width-indent, t.Width > 0) {
+		line = strings.ReplaceAll(line, "\u00a0", " ")
 		t.buf.WriteString(prefix + line + "\n")
 		prefix = strings.Repeat(" ", indent)
 	}
 }
+
+// beforeUnit is a blank that is not to be broken. Visible texts hold no
+// no-break space, which stands for it until lines are made.
+var beforeUnit = regexp.MustCompile(`([0-9]) (%|(?:ns|µs|ms|s|min|h|days)\b)`)
 
 // wrapped breaks a text at spaces. A word that is too long stays whole: it is
 // a path or a name, to be copied.

@@ -120,10 +120,7 @@ func (p *plan) keep() (k assembly.Keep) {
 // commands returns the command of every analysis, and the one that shows all.
 func commands(s streams) []*cobra.Command {
 	list := []*cobra.Command{newWhole(s)}
-	for _, k := range kinds {
-		if k.command.Use == "" {
-			continue
-		}
+	for _, k := range commanded() {
 		list = append(list, newCommand(s, k.command, k.name))
 	}
 	for _, k := range questions {
@@ -134,17 +131,29 @@ func commands(s streams) []*cobra.Command {
 
 // newWhole returns the command that shows all analyses.
 func newWhole(s streams) *cobra.Command {
-	var names []string
+	return newCommand(s, analyze, namesOf(commanded())...)
+}
+
+func namesOf(kinds []*kind) (names []string) {
 	for _, k := range kinds {
-		if k.command.Use != "" {
-			names = append(names, k.name)
-		}
+		names = append(names, k.name)
 	}
-	return newCommand(s, analyze, names...)
+	return names
+}
+
+// commanded are the kinds with a command of their own, which are sections of analyze.
+func commanded() []*kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.command.Use == "" })
 }
 
 func newCommand(s streams, cmd cobra.Command, names ...string) *cobra.Command {
-	o := &options{streams: s, analyses: choose(names...), given: cmd.Flags().Changed}
+	return declared(&options{streams: s}, cmd, names...)
+}
+
+// declared declares the flags of a command that shows these analyses, and runs it.
+func declared(o *options, cmd cobra.Command, names ...string) *cobra.Command {
+	o.analyses = choose(names...)
+	o.given = cmd.Flags().Changed
 	o.declare(cmd.Flags())
 	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.name == names[0] }) {
 		o.gateFlag(cmd.Flags())

@@ -159,7 +159,7 @@ func TestSimultaneousLimits(t *testing.T) {
 	if a, e := all[1].Tail[1].Upper, each[1].Tail[1].Upper; a == nil || e == nil || *a < *e {
 		t.Errorf("upper limits %v and %v", a, e)
 	}
-	if out := must(t, log, "analyze", "--simultaneous"); !strings.Contains(out, "limits hold for all hops and quantiles at once") {
+	if out := must(t, log, "analyze", "-v", "--simultaneous"); !strings.Contains(out, "limits hold for all hops and quantiles at once") {
 		t.Error("the report does not say that limits hold at once")
 	}
 }

@@ -25,7 +25,7 @@ func TestAnEstimateStandsBesideItsCondition(t *testing.T) {
 	t.Parallel()
 	log := strings.Join(exponentialLog(), "")
 	for _, command := range []string{"analyze", "quantiles"} {
-		args := []string{command, "--timeout", "h=300ms", "--quantiles", "0.5,0.99"}
+		args := []string{command, "-v", "--timeout", "h=300ms", "--quantiles", "0.5,0.99"}
 		page := must(t, log, args...)
 		if !strings.Contains(page, "estimate ") || !strings.Contains(page, "if the tail goes on as below the wall") {
 			t.Errorf("%s", page)

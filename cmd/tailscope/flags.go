@@ -53,7 +53,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
 	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: as many as were accepted, lines that are no records left out)")
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on stderr how each file was read")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print the page in full, and say on stderr how each file was read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.StringVar(&o.configFile, "config", "", "settings: a YAML `FILE`, or none (default: "+usualConfig+" where it is there)")
 	o.declareOld(f)
@@ -127,7 +127,7 @@ func (o *options) gateFlag(f *pflag.FlagSet) {
 // wholeFlags declares those of a page of all analyses.
 func (o *options) wholeFlags(f *pflag.FlagSet, names []string) {
 	o.topFlag(f, "hops")
-	f.StringVar(&o.sort, "sort", "", "order of the hops: "+strings.Join(orders, ", ")+" (default: by calls, or by share of the tail)")
+	f.StringVar(&o.sort, "sort", "", "order of the hops: "+strings.Join(orders, ", ")+" (default: callees under callers, or by share of the extra time)")
 	f.StringVar(&o.table, "table", "", "table that --format csv writes: `NAME`, one of "+strings.Join(names, ", ")+" (default: the first)")
 }
 

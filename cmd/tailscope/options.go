@@ -99,7 +99,8 @@ type plan struct {
 	noEstimate   bool
 	write        report.Format
 	csv          bool
-	table        string // of CSV; "" for the first
+	table        string   // of CSV; "" for the first
+	files        []string // as they were named
 	output       string
 	unwritable   error // its name chooses no format
 	rejects      string
@@ -452,6 +453,7 @@ func (o *options) planSources(p *plan, args []string) error {
 		}
 		args = []string{"-"}
 	}
+	p.files = args
 	var err error
 	if p.sources, err = ingest.Resolve(args, o.streams.in); err != nil {
 		return err

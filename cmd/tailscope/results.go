@@ -11,9 +11,11 @@ import (
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/orphans"
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/sampling"
+	"github.com/tailscope/tailscope/screen"
 	"github.com/tailscope/tailscope/spans"
 	"github.com/tailscope/tailscope/timeouts"
 )
@@ -77,18 +79,21 @@ func describeTraces(in *ingest.Summary, f *merged, v sampling.Verdict) {
 
 // report puts the sections in the order of the page, what was read before all.
 func (r *results) report() *report.Report {
-	page := &report.Report{Sections: []report.Section{r.input.Section()}, Table: r.plan.table}
+	all := &report.Report{Sections: []report.Section{r.input.Section()}, Table: r.plan.table}
 	if r.plan.config != nil {
-		page.Sections = append(page.Sections, r.plan.config.section())
+		all.Sections = append(all.Sections, r.plan.config.section())
 	}
 	if r.plan.summarizes() {
 		found := r.found()
-		page.Sections = append(page.Sections, report.Section{Key: "findings", JSON: func() any { return found }})
+		all.Sections = append(all.Sections, report.Section{Key: "findings", JSON: func() any { return found }})
+		if !r.plan.verbose {
+			all.Screen = r.screen(found)
+		}
 	}
 	for _, section := range r.sections {
-		page.Sections = append(page.Sections, section())
+		all.Sections = append(all.Sections, section())
 	}
-	return page
+	return all
 }
 
 // collectedBy returns the settings of an analysis and what it collected, nothing
@@ -104,7 +109,7 @@ func collectedBy[S settings, C any](r *results) (s S, c C) {
 
 // summarizes reports whether the run has all analyses, so that it says what is wrong.
 func (p *plan) summarizes() bool {
-	return !slices.ContainsFunc(kinds, func(k *kind) bool { return k.command.Use != "" && !p.shows(k.name) })
+	return !slices.ContainsFunc(commanded(), func(k *kind) bool { return !p.shows(k.name) })
 }
 
 // names are what hops are called on the page.
@@ -113,7 +118,30 @@ func (r *results) names() *findings.Names {
 	for i := range r.hops {
 		hops = append(hops, r.hops[i].Hop)
 	}
-	return findings.NewNames(hops, findings.LinksOf(r.orphans.Pairs))
+	return findings.NewNames(hops, r.neighbors)
+}
+
+// screen is the first page of analyze.
+func (r *results) screen(found []findings.Finding) *report.Screen {
+	by, settings := screen.Sort(""), ""
+	if slices.Contains(orders, r.plan.sort) {
+		by = screen.Sort(r.plan.sort)
+	}
+	if r.plan.config != nil {
+		settings = r.plan.config.File
+	}
+	return screen.New(screen.Input{
+		Read: &r.input, Findings: found, Names: r.names(), Links: r.neighbors, Quantiles: r.plan.quantiles,
+		Hops: r.hops, Owner: r.owner, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts,
+		Shows: r.view.Hops, Top: r.plan.top, Sort: by, Files: r.plan.files, Settings: settings,
+		Completed: r.completed(),
+	})
+}
+
+// completed returns the completed first attempts of a hop.
+func (r *results) completed() func(spans.Hop) quantile.Union {
+	all := r.merged.hops().FirstCompleted()
+	return func(h spans.Hop) quantile.Union { return all[h] }
 }
 
 // found lists what is wrong, the worst first.

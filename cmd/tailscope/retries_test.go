@@ -263,7 +263,7 @@ func TestRetriesAreASectionOfAnalyze(t *testing.T) {
 		if !strings.Contains(text, `"retries": {`) || !strings.Contains(text, `"verdict": "fresh_draw"`) {
 			t.Errorf("%s: no section", file)
 		}
-		if text := must(t, "", "analyze", file); !strings.Contains(text, "Retries: a fresh draw: 133 of 145 calls") || !strings.Contains(text, "What retries are worth") {
+		if text := must(t, "", "analyze", "-v", file); !strings.Contains(text, "Retries: a fresh draw: 133 of 145 calls") || !strings.Contains(text, "What retries are worth") {
 			t.Errorf("%s", text)
 		}
 	}

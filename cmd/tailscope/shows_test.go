@@ -290,7 +290,7 @@ func TestFileThatEndsInsideARecordIsNamed(t *testing.T) {
 	t.Parallel()
 	path := write(t, "half.ndjson", []byte("{\"hop\":\"a\",\"duration_ms\":5,\"truncated\":false}\n{\"hop\":\"a\",\"durat"))
 	r := tailscope("", "analyze", path)
-	if r.code != exitIncomplete || !strings.Contains(r.out, "Tail of the first attempts") {
+	if r.code != exitIncomplete || !strings.Contains(r.out, "Latency in ms (first attempts)") || !strings.Contains(r.out, "✗ "+path+" is incomplete") {
 		t.Errorf("exit code %d, stdout\n%s", r.code, r.out)
 	}
 	for _, want := range []string{
@@ -340,7 +340,12 @@ func TestRareSlowStageShowsInItsP99(t *testing.T) {
 func TestTimedOutP95NeverStandsAsAPlainValue(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "markdown"} {
-		out := must(t, "", "analyze", "--format", format, seed)
+		for line := range strings.Lines(must(t, "", "analyze", "--format", format, seed)) {
+			if strings.Contains(line, "5.74") && !strings.Contains(line, "as logged") {
+				t.Errorf("%s: the timed-out p95 stands on: %s", format, line)
+			}
+		}
+		out := must(t, "", "analyze", "-v", "--format", format, seed)
 		seen := false
 		for line := range strings.Lines(out) {
 			if strings.Contains(line, "5.737") || strings.Contains(line, "5737") {

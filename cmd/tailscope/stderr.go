@@ -240,7 +240,7 @@ func (p *plan) textOptions() report.Options {
 		width = 0
 	}
 	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
-	return report.Options{Color: !plain, Width: width}
+	return report.Options{Color: !plain, Width: width, Closing: true}
 }
 
 // bar shows on stderr how far the reading is: bytes of input, rate, time left.

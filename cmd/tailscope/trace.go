@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -62,13 +61,8 @@ func (s *traceSettings) check(*plan, bool) (err error) {
 	if s.of != "" && s.what != worstTrace {
 		return fmt.Errorf("--of %q: only 'trace worst' asks for the worst of a hop", s.of)
 	}
-	if s.top == "all" {
-		return nil
-	}
-	if s.rows, err = strconv.Atoi(s.top); err != nil || s.rows < 1 {
-		return fmt.Errorf("--top %q: a number above 0, or all", s.top)
-	}
-	return nil
+	s.rows, err = parseTop(s.top)
+	return err
 }
 
 // traceCollector keeps the request that is asked for. The end-to-end time is that of the

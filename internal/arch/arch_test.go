@@ -49,14 +49,15 @@ var table = map[string][]string{
 	"calls":              {"spans", "quantile", "report"},
 	"callgraph":          {"spans", "nesting", "quantile"},
 	"timeouts":           {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "report"},
-	"findings":           {"spans", "quantile", "ingest", "buckets", "orphans", "attribution", "retries", "timeouts"},
 	"gates":              {"quantile"},
+	"findings":           {"spans", "quantile", "neighbors", "ingest", "buckets", "orphans", "attribution", "retries", "timeouts"},
+	"screen":             {"spans", "quantile", "neighbors", "ingest", "buckets", "orphans", "attribution", "retries", "timeouts", "findings", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "gates", "neighbors", "waterfall", "findings", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "gates", "neighbors", "waterfall", "findings", "screen", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have

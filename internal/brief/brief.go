@@ -61,6 +61,16 @@ func Duration(ns int64, r Rounding) string {
 	return durations.Text(round(ns, coarsest(ns), r))
 }
 
+// Range writes a span of durations, rounded outwards: "389 to 401 ms".
+func Range(from, to int64) string {
+	a, b := Duration(from, Down), Duration(to, Up)
+	number, unit, _ := strings.Cut(a, " ")
+	if strings.HasSuffix(b, " "+unit) {
+		return number + " to " + b
+	}
+	return a + " to " + b
+}
+
 // lengths are the units of what is longer than a few minutes.
 var lengths = [...]struct {
 	name string
@@ -184,6 +194,9 @@ func (s Scale) Word() string {
 // and 0 as a bound.
 func (s Scale) Text(ns int64, r Rounding) string {
 	tenth := s.unit.Scale / 10
+	if ns == 0 {
+		return "0"
+	}
 	if s.unit.Scale >= 10 && ns > 0 && ns < tenth {
 		if r == Down {
 			return "0"

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// retiredWords are those that readers do not know from elsewhere. JSON fields, names of
+// rules and flags keep them.
+var retiredWords = regexp.MustCompile(`(?i)\bin vain\b|\bfresh draws?\b|\bsame slowness\b|\bgranted\b|\bwalls?\b|\bbody\b|\bcuts?\b|\bthe rest as in\b`)
+
+// retired lists the retired words of a text.
+func retired(text string) (words []string) {
+	for _, w := range retiredWords.FindAllString(text, -1) {
+		if !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+func TestRetiredWordsAreFound(t *testing.T) {
+	got := retired("A wall cut some Cuts in vain: fresh draw, the same slowness, granted; body, cut_by, shortcut, the rest as in [1]")
+	if d := cmp.Diff([]string{"wall", "cut", "Cuts", "in vain", "fresh draw", "same slowness", "granted", "body", "the rest as in"}, got); d != "" {
+		t.Error(d)
+	}
+}
