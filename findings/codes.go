@@ -27,7 +27,11 @@ const (
 	RequestsFail     Code = "requests_fail"
 	QuantileHidden   Code = "quantile_is_timeout"
 	TailOwner        Code = "tail_owner"
+	PoolFull         Code = "pool_full"
 	SlowInstance     Code = "slow_instance"
+	SlowWork         Code = "slow_work"
+	NetworkOrClock   Code = "network_or_clock"
+	CallerSide       Code = "caller_side"
 	FailuresHide     Code = "failures_hide_tail"
 	SuspectedTimeout Code = "suspected_timeout"
 	MarksMissing     Code = "marks_missing"
@@ -60,8 +64,12 @@ const (
 var rules = [...]rule{
 	{code: InputIncomplete, find: (*maker).inputIncomplete, part: apart},
 	{code: RequestsFail, find: (*maker).requestsFail, part: asCost},
-	{code: TailOwner, find: (*maker).tailOwner},
+	{code: PoolFull, find: (*maker).poolFull},
 	{code: SlowInstance, find: (*maker).slowInstance},
+	{code: SlowWork, find: (*maker).slowWork},
+	{code: NetworkOrClock, find: (*maker).networkOrClock},
+	{code: CallerSide, find: (*maker).callerSide},
+	{code: TailOwner, find: (*maker).tailOwner},
 	{code: QuantileHidden, find: (*maker).quantileHidden},
 	{code: FailuresHide, find: (*maker).failuresHide},
 	{code: SuspectedTimeout, find: (*maker).suspectedTimeout, part: apart},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
@@ -190,6 +191,9 @@ func (m *maker) biased() bool {
 
 // whyItFails says what the servers of the calls were doing, and what to do first.
 func (m *maker) whyItFails(f *Finding, call spans.Hop) {
+	if m.explained(call) {
+		return
+	}
 	p := m.pairOf(call)
 	if p == nil {
 		m.doAbout(f, call)
@@ -212,6 +216,16 @@ func (m *maker) whyItFails(f *Finding, call spans.Hop) {
 	default:
 		m.doAbout(f, call)
 	}
+}
+
+// explained reports whether another finding says why the call is slow, and what to do.
+func (m *maker) explained(call spans.Hop) bool {
+	if m.Calls == nil {
+		return false
+	}
+	return slices.ContainsFunc(m.Calls.Pairs, func(p calls.Pair) bool {
+		return p.Call == call && (p.Verdict == calls.PoolFull || p.Verdict != calls.Unknown && m.owns(call))
+	})
 }
 
 // doAbout is what helps where nothing is known of the servers.

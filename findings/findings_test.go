@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
@@ -86,6 +87,16 @@ var worlds = []struct {
 	{"no hop surely does", Input{Owner: &attribution.Result{Excess: 5, Hops: []attribution.Hop{
 		{Hop: orders, Excess: 4, Share: pointer(.658), Lower: pointer(.3712), Upper: pointer(.931)}, {Hop: stock, Excess: 1, Share: pointer(.3)}}}},
 		"info: Slow requests: no single owner (orders 65.8 % of the extra time, 37.1 % to 93.1 %).", OwnerUnsure},
+	{"a queue before workers", called(calls.Pair{Verdict: calls.PoolFull, Side: calls.CalleeSide, N: 100, Figures: calls.Figures{Waited: 90, GapP50: 129 * ms, WorkP50: 12 * ms, Size: pointer(3), ForSeventy: pointer(5)}}),
+		"warn: The 3 workers of stock are all taken: 90 of 100 calls wait, 129 ms (p50) for 12 ms of work.", PoolFull},
+	{"work that takes long", called(calls.Pair{Verdict: calls.SlowWork, Figures: calls.Figures{Slow: 9, WorkP50: 12 * ms, WorkP50Slow: 90 * ms}}),
+		"warn: The work of stock takes long: 90 ms in slow calls (p50), 12 ms in all.", SlowWork},
+	{"time between the two sides", called(calls.Pair{Verdict: calls.NetworkOrClock, Figures: calls.Figures{Slow: 9, WorkP50: 12 * ms, GapP50: 90 * ms}}),
+		"warn: The time of shop → stock is between the two sides, and nothing queues: 90 ms there (p50), 12 ms at work.", NetworkOrClock},
+	{"time before the request", called(calls.Pair{Verdict: calls.CallerSide, Figures: calls.Figures{Slow: 9, WorkP50: 12 * ms, GapP50: 90 * ms}}),
+		"warn: The time of shop → stock is spent before the request is sent: 90 ms (p50), while stock works 12 ms.", CallerSide},
+	{"one instance works longer", called(calls.Pair{Verdict: calls.SlowInstance, Figures: calls.Figures{Slow: 9, Instance: pointer("b"), InstanceRatio: pointer(4.25), InstanceSlow: pointer(.9)}}),
+		"warn: One instance of stock is slow, b: its work takes 4.25 times that of the others (p50), and it has 90 % of the slow calls.", SlowInstance},
 	{"one instance is slow", Input{Owner: &attribution.Result{Owner: &orders, InstancesOf: attribution.SlowNode,
 		Instances: jsontype.List[attribution.Instance]{{Instance: "a", N: 3, Share: .1}, {Instance: "b", N: 27, Share: .9, BodyShare: .5}}}},
 		"warn: orders is slow on one instance, b: it has 90 % of the slow requests and 50 % of the typical ones.", SlowInstance},
@@ -156,6 +167,27 @@ var worlds = []struct {
 		"info: Fewer than 20 calls: orders. These are facts about them, not about the service.", TooFew},
 }
 
+// called is a call that owns the tail, with a verdict.
+func called(p calls.Pair) Input {
+	p.Call, p.Callee = shop, "stock"
+	return Input{
+		Owner: &attribution.Result{Owner: &shop}, Calls: &calls.Result{Checkable: true, Pairs: []calls.Pair{p}}, Hops: []buckets.Result{row(shop, 100, 0, 0), row(stock, 100, 0, 0)},
+		Names: NewNames([]spans.Hop{shop, stock}, []neighbors.Pair{{Above: shop, Below: stock, N: 100}}),
+	}
+}
+
+// Where another call owns the tail, how the work of this one is slow does not matter; a
+// full pool does.
+func TestOnlyTheOwnersWorkMatters(t *testing.T) {
+	for verdict, want := range map[calls.Verdict]int{calls.PoolFull: 1, calls.SlowWork: 0, calls.NetworkOrClock: 0, calls.CallerSide: 0} {
+		in := called(calls.Pair{Verdict: verdict})
+		in.Owner.Owner = &orders
+		if got := len(List(in)); got != want {
+			t.Errorf("%s: %d findings, want %d", verdict, got, want)
+		}
+	}
+}
+
 func orphaned(p orphans.Pair) *orphans.Result {
 	p.Parent, p.Child = shop, stock
 	return &orphans.Result{Checkable: true, Counts: orphans.Counts{SpansWithParent: 100}, Pairs: jsontype.List[orphans.Pair]{p}}
@@ -200,7 +232,7 @@ var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // A figure of a sentence is one of Figures, or one of the few that are part of the rule.
 func TestFiguresOfSentencesAreInFigures(t *testing.T) {
-	ofRules := []string{"80", "50", "10", "95", "20", "1.2", "100", "4", "429", "502", "503", "504", "99", "99.9", "0.1"}
+	ofRules := []string{"80", "70", "50", "10", "95", "20", "1.2", "100", "4", "429", "502", "503", "504", "99", "99.9", "0.1"}
 	for _, w := range worlds {
 		w.in.Confidence = p95
 		for _, f := range List(w.in) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/jsontype"
@@ -23,6 +24,7 @@ type Input struct {
 	Confidence quantile.P
 	Hops       []buckets.Result
 	Owner      *attribution.Result
+	Calls      *calls.Result
 	Retries    *retries.Result
 	Orphans    *orphans.Result
 	Timeouts   *timeouts.Result

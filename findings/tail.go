@@ -134,7 +134,13 @@ func (m *maker) ownerUnsure() {
 	m.add(f)
 }
 
+// slowInstance says that one instance makes the tail, as the work of calls or the slow
+// requests tell.
 func (m *maker) slowInstance() {
+	before := len(m.list)
+	if m.slowInstanceOfCall(); len(m.list) > before {
+		return
+	}
 	if m.Owner == nil || m.Owner.Owner == nil || m.Owner.InstancesOf != attribution.SlowNode {
 		return
 	}

@@ -2,8 +2,10 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
@@ -133,6 +135,9 @@ func canary(h *timeouts.Hop) string {
 
 // queues reports whether what serves a call is seen to queue.
 func (b *builder) queues(call spans.Hop) bool {
+	if b.Calls != nil && slices.ContainsFunc(b.Calls.Pairs, func(p calls.Pair) bool { return p.Call == call && p.Verdict == calls.PoolFull }) {
+		return true
+	}
 	if b.Orphans == nil {
 		return false
 	}

@@ -11,6 +11,7 @@ package screen
 import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/neighbors"
@@ -42,6 +43,7 @@ type Input struct {
 	Quantiles []quantile.P
 	Hops      []buckets.Result
 	Owner     *attribution.Result
+	Calls     *calls.Result
 	Retries   *retries.Result
 	Orphans   *orphans.Result
 	Timeouts  *timeouts.Result

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -41,6 +42,7 @@ func (b *builder) table() *report.Block {
 	columns := append([]column{b.nameColumn(), countColumn()}, b.shareColumns()...)
 	if slices.ContainsFunc(b.rows, func(l *line) bool { return l.enough() }) {
 		columns = append(columns, b.quantileColumns(scale)...)
+		columns = append(columns, b.waitColumns(scale)...)
 		columns = append(columns, b.extraColumn()...)
 	} else {
 		columns = append(columns, fewColumns(b.rows, scale)...)
@@ -239,6 +241,37 @@ func (b *builder) extraColumn() []column {
 	return []column{{report.Pillar{Head: "extra time", Drop: 15}, func(l *line) report.Cell {
 		return report.Cell{Text: brief.Share(float64(l.extra)/float64(b.Owner.Excess), brief.Nearest)}
 	}}}
+}
+
+// longWait is the share of waiting in the time of a call from which on it is shown.
+const longWait = .05
+
+// waitColumns say how long calls wait for their servers and how long those work, where any
+// wait is long enough.
+func (b *builder) waitColumns(scale brief.Scale) []column {
+	pairs := map[spans.Hop]*calls.Pair{}
+	some := false
+	if b.Calls != nil {
+		for i := range b.Calls.Pairs {
+			p := &b.Calls.Pairs[i]
+			if known := pairs[p.Call]; known == nil || p.N > known.N {
+				pairs[p.Call] = p
+			}
+			some = some || p.Figures.WaitShare >= longWait
+		}
+	}
+	if !some {
+		return nil
+	}
+	of := func(head string, ns func(*calls.Pair) int64) column {
+		return column{report.Pillar{Head: head, Drop: 16}, func(l *line) report.Cell {
+			if p := pairs[l.Hop]; p != nil && l.enough() {
+				return report.Cell{Text: scale.Text(ns(p), brief.Nearest)}
+			}
+			return report.Cell{}
+		}}
+	}
+	return []column{of("waits p50", func(p *calls.Pair) int64 { return p.Figures.GapP50 }), of("works p50", func(p *calls.Pair) int64 { return p.Figures.WorkP50 })}
 }
 
 // fewColumns are for calls that are too few for quantiles.

@@ -132,7 +132,7 @@ func (r *results) screen(found []findings.Finding) *report.Screen {
 	}
 	return screen.New(screen.Input{
 		Read: &r.input, Findings: found, Names: r.names(), Links: r.neighbors, Quantiles: r.plan.quantiles,
-		Hops: r.hops, Owner: r.owner, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts,
+		Hops: r.hops, Owner: r.owner, Calls: r.calls, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts,
 		Shows: r.view.Hops, Top: r.plan.top, Sort: by, Files: r.plan.files, Settings: settings,
 		Completed: r.completed(),
 	})
@@ -148,6 +148,6 @@ func (r *results) completed() func(spans.Hop) quantile.Union {
 func (r *results) found() jsontype.List[findings.Finding] {
 	return findings.List(findings.Input{
 		Read: &r.input, Incomplete: r.plan.whyIncomplete(r.input), Confidence: r.plan.confidence,
-		Hops: r.hops, Owner: r.owner, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts, Names: r.names(),
+		Hops: r.hops, Owner: r.owner, Calls: r.calls, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts, Names: r.names(),
 	})
 }

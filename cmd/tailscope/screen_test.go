@@ -57,11 +57,7 @@ func readPage(t testing.TB, args ...string) (page *report.Report, err error) {
 	t.Helper()
 	var errs bytes.Buffer
 	o := &options{streams: streams{in: strings.NewReader(""), out: new(bytes.Buffer), err: &errs, memory: memory.DefaultAllocator}}
-	var names []string
-	for _, k := range commanded() {
-		names = append(names, k.name)
-	}
-	cmd := declared(o, analyze, names...)
+	cmd := declared(o, analyze, namesOf(commanded())...)
 	cmd.SetOut(&errs)
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
