@@ -163,6 +163,8 @@ func (m *maker) callsFail() {
 		}
 		if m.biased() {
 			f.Severity, f.Text = Warn, fmt.Sprintf("%d of %s that were kept %s at %s", n, note.Count(of, "call"), does, m.name(row.Hop))
+		} else if of < fewCalls {
+			f.Text = fmt.Sprintf("%d of %s %s at %s%s", n, note.Count(of, "call"), does, m.name(row.Hop), m.timeoutText(f, row.Hop))
 		} else {
 			f.Text = fmt.Sprintf("%s of calls (%d of %d; %s limits %s to %s) %s at %s%s", f.share("share", float64(n)/float64(of), brief.Nearest), n, of,
 				m.Confidence.Percent(), f.share("share_lower", lower, brief.Down), f.share("share_upper", upper, brief.Up), does, m.name(row.Hop), m.timeoutText(f, row.Hop))

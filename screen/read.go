@@ -81,7 +81,9 @@ const longestFiles = 60 // bytes of their names
 func (b *builder) more() string {
 	var names []string
 	for _, f := range b.Files {
-		names = append(names, quoted(f))
+		if f != "-" {
+			names = append(names, quoted(f))
+		}
 	}
 	files := strings.Join(names, " ")
 	if len(files) > longestFiles && len(names) > 1 {
