@@ -70,7 +70,7 @@ func (o Outcome) index() int { return slices.Index(Outcomes[:], o) }
 // Accumulator collects what traces and chains show. Not safe for concurrent use: each
 // worker has its own.
 type Accumulator struct {
-	table  table
+	table  *table   // the same for all readings
 	blocks []blocks // the first one is being written
 	total  quantile.Sample
 	totals []int64 // that are not in it yet
@@ -97,8 +97,12 @@ type hop struct {
 	queue     queue
 }
 
-// hop returns what is counted of a hop, by its number.
+// hop returns what is counted of a hop, by its number. Where only the owner is asked,
+// all hops are counted as one, at which nobody looks.
 func (a *Accumulator) hop(i int32) *hop {
+	if a.nested.compared {
+		i = 0
+	}
 	for int(i) >= len(a.hops) {
 		a.hops = append(a.hops, hop{})
 	}
@@ -119,9 +123,11 @@ type counts struct {
 }
 
 // NewAccumulator returns an empty accumulator.
-func NewAccumulator() *Accumulator {
+func NewAccumulator() *Accumulator { return newAccumulator(newTable()) }
+
+func newAccumulator(t *table) *Accumulator {
 	return &Accumulator{
-		table: newTable(), blocks: make([]blocks, 1),
+		table: t, blocks: make([]blocks, 1),
 		rescues: rescues{latest: map[int32]int32{}}, kinds: map[hopKind]period{},
 	}
 }
@@ -221,6 +227,9 @@ func (a *Accumulator) count(group uint16, name func() string, fails bool, basis 
 	}
 	a.counts.measured[basis]++
 	a.last.Total, a.last.Fails, a.last.Basis = total, fails, bases[basis]
+	if a.nested.compared {
+		return
+	}
 	if hop := a.largest(); hop >= 0 {
 		a.hop(hop).exemplars.consider(total, fails, name)
 	}
@@ -250,8 +259,13 @@ func (a *Accumulator) largest() int32 {
 
 // Merge moves what o collected into a.
 func (a *Accumulator) Merge(o *Accumulator) {
+	hops, parts := a.table.merge(o.table)
+	a.merge(o, hops, parts)
+}
+
+// merge is Merge where the numbers are known that the hops and parts of o have here.
+func (a *Accumulator) merge(o *Accumulator, hops, parts []int32) {
 	o.flush()
-	hops, parts := a.table.merge(&o.table)
 	for _, b := range o.blocks {
 		a.blocks = append(a.blocks, b.renumbered(parts))
 	}
@@ -263,7 +277,7 @@ func (a *Accumulator) Merge(o *Accumulator) {
 	for key, p := range o.kinds {
 		a.addPeriod(hopKind{hops[key.hop], key.kind}, p)
 	}
-	a.nested.merge(&o.nested)
+	a.nested.merge(&o.nested, hops, parts)
 }
 
 func (h *hop) merge(o *hop) {

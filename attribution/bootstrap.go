@@ -123,6 +123,7 @@ func (s *draws) pack() {
 		}
 		s.ends = append(s.ends, int32(len(s.cells)))
 	}
+	s.sums = nil
 }
 
 // addUp adds up the traces and, by place, the times of the units as often as each was
@@ -224,9 +225,10 @@ func (s *split) resample(w *Accumulator, chosen []int, q Query) [][]float64 {
 	u := unitsOf(s.all, w.total.N())
 	tail, body := newDraws(u, &s.tail, len(hops)), newDraws(u, &s.body, len(hops))
 	row := rowsOf(hops, len(w.table.hops()))
-	if !s.tail.units.into(tail, hops, w.total.N()) || !s.body.units.into(body, hops, w.total.N()) {
-		tail.makeSums(len(hops) + 1)
-		body.makeSums(len(hops) + 1)
+	if s.tail.units.fits(w.total.N()) && s.body.units.fits(w.total.N()) {
+		s.tail.units.into(tail, hops)
+		s.body.units.into(body, hops)
+	} else {
 		s.fillBoth(w, tail, body, row, q.Jobs)
 	}
 	tail.pack()
@@ -364,12 +366,11 @@ func (u *unitTimes) merge(o *unitTimes) {
 	}
 }
 
-// into fills draws; hops are those of its rows. It is false where the side has
-// other units.
-func (u *unitTimes) into(s *draws, hops []int32, traces uint64) bool {
-	if u == nil || traces <= mostUnits {
-		return false
-	}
+// fits reports whether a side has those units, where there are so many traces.
+func (u *unitTimes) fits(traces uint64) bool { return u != nil && traces > mostUnits }
+
+// into fills draws; hops are those of its rows.
+func (u *unitTimes) into(s *draws, hops []int32) {
 	filled := make([]bool, s.n)
 	for g, at := range s.index {
 		if at < 0 || filled[at] {
@@ -382,5 +383,4 @@ func (u *unitTimes) into(s *draws, hops []int32, traces uint64) bool {
 		}
 		s.sums[len(hops)][at] = unit[u.rows-1]
 	}
-	return true
 }

@@ -18,9 +18,10 @@ import (
 // the figures are those of the first reading, and each other reading has its own, by
 // which the owner must be the same.
 type nested struct {
-	finding *nesting.Finding
-	placer  *nesting.Placer
-	others  []*Accumulator
+	finding  *nesting.Finding
+	placer   *nesting.Placer
+	others   []*Accumulator
+	compared bool // it is one of others, of which only the owner is asked
 	// most is up to which group chains are read in other ways, where they are very many.
 	most uint16
 }
@@ -33,8 +34,8 @@ func (a *Accumulator) SetNesting(f *nesting.Finding) {
 		return // there is no owner in any reading
 	}
 	for _, r := range f.Readings[1:] {
-		other := NewAccumulator()
-		other.nested = nested{finding: f, placer: r.NewPlacer()}
+		other := newAccumulator(a.table)
+		other.nested = nested{finding: f, placer: r.NewPlacer(), compared: true}
 		a.nested.others = append(a.nested.others, other)
 	}
 }
@@ -46,7 +47,6 @@ func (n *nested) place(c *spans.Chain) {
 	}
 	if c.Group <= n.most {
 		for _, o := range n.others {
-			o.table.use(nil, c.Instances)
 			o.AddChain(c)
 		}
 	}
@@ -56,9 +56,9 @@ func (n *nested) place(c *spans.Chain) {
 // top reports whether requests begin with a hop of a chain.
 func (n *nested) top(c *spans.Chain, hop int32) bool { return n.placer.Top(c, hop) }
 
-func (n *nested) merge(o *nested) {
+func (n *nested) merge(o *nested, hops, parts []int32) {
 	for i, other := range n.others {
-		other.Merge(o.others[i])
+		other.merge(o.others[i], hops, parts)
 	}
 }
 

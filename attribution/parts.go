@@ -27,8 +27,8 @@ type table struct {
 	hosts, instances theirNames
 }
 
-func newTable() table {
-	t := table{parts: []part{{gap, place{}}}, names: []string{""}, partIndex: map[part]int32{}, nameIndex: map[string]int32{"": 0}}
+func newTable() *table {
+	t := &table{parts: []part{{gap, place{}}}, names: []string{""}, partIndex: map[part]int32{}, nameIndex: map[string]int32{"": 0}}
 	t.index.Reserve(spans.Hop{Name: gapName})
 	return t
 }

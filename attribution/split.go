@@ -103,7 +103,7 @@ func (a *Accumulator) split(q Query, r *Result) *split {
 	}
 	parts, near := make([]*split, a.readers(q.Jobs)), a.zonesOf(q.TailFrom, r.EndToEnd.N)
 	a.sideBySide(len(parts), func(i int) func(*traceRecord) {
-		parts[i] = newSplit(&a.table, r.EndToEnd.N, from, to, near.another())
+		parts[i] = newSplit(a.table, r.EndToEnd.N, from, to, near.another())
 		return parts[i].visit
 	})
 	s := parts[0]

@@ -77,8 +77,9 @@ type Placer struct {
 	*Reading
 	source  *spans.Hop
 	hops    []int32      // by the hops of the chains; -1 for one that the reading does not know
-	holders [][2]holders // by hop: of all its attempts, and of those cut or failed
+	places  []int32      // by hop: one more than that of its holders, 0 for none
 	holding []int32      // hops that have holders
+	holders [][2]holders // by place in holding: of all its attempts, and of those cut or failed
 
 	chain   spans.Chain // of a trace
 	parents []int32
@@ -146,14 +147,28 @@ func (h holders) innermost(as []spans.Attempt, after int64) int32 {
 
 // begin forgets the holders of the chain before.
 func (p *Placer) begin() {
-	if p.holders == nil {
-		p.holders = make([][2]holders, len(p.callers))
+	if p.places == nil {
+		p.places = make([]int32, len(p.callers))
 	}
 	for _, hop := range p.holding {
-		h := &p.holders[hop]
-		h[0], h[1] = h[0][:0], h[1][:0]
+		p.places[hop] = 0
 	}
 	p.holding = p.holding[:0]
+}
+
+// holdersOf returns the holders of a hop, which come into being. A chain has few hops of
+// all that there are.
+func (p *Placer) holdersOf(hop int32) *[2]holders {
+	if p.places[hop] == 0 {
+		p.holding = append(p.holding, hop)
+		p.places[hop] = int32(len(p.holding))
+		if len(p.holders) < len(p.holding) {
+			p.holders = append(p.holders, [2]holders{})
+		}
+		h := &p.holders[len(p.holding)-1]
+		h[0], h[1] = h[0][:0], h[1][:0]
+	}
+	return &p.holders[p.places[hop]-1]
 }
 
 // hold makes an attempt one that may hold others, if its hop calls any.
@@ -163,10 +178,7 @@ func (p *Placer) hold(c *spans.Chain, k int32) {
 	if hop < 0 || !p.calling[hop] {
 		return
 	}
-	h := &p.holders[hop]
-	if len(h[0]) == 0 {
-		p.holding = append(p.holding, hop)
-	}
+	h := p.holdersOf(hop)
 	h[0] = h[0].with(c.Attempts, k)
 	if x.Outcome != spans.Completed {
 		h[1] = h[1].with(c.Attempts, k)
@@ -207,7 +219,10 @@ func (p *Placer) parentOf(as []spans.Attempt, i int32, callers []int32) int32 {
 	y := &as[i]
 	held, left := int32(-1), int32(-1)
 	for _, hop := range callers {
-		h := &p.holders[hop]
+		if p.places[hop] == 0 {
+			continue
+		}
+		h := &p.holders[p.places[hop]-1]
 		held = max(held, h[0].innermost(as, max(y.Start, before(y.End(), p.step))))
 		left = max(left, h[1].innermost(as, y.Start))
 	}

@@ -37,6 +37,7 @@ type kind struct {
 	new     func() settings
 	merge   func(into, from any) // what two workers collected
 	rules   sectionRules
+	asked   bool // others ask for what it collected
 }
 
 // settings are the flags of an analysis in one run, and what follows from them.

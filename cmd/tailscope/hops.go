@@ -28,6 +28,7 @@ the fields that it needs.`,
 	reads: spans.Resolutions | spans.Starts,
 	new:   func() settings { return new(hopSettings) },
 	merge: merges[*hopCollector],
+	asked: true,
 }
 
 // hopSettings has the config that all workers share, once the first of them asked.

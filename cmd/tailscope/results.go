@@ -55,12 +55,16 @@ func (p *plan) results(f *merged) *results {
 	if p.hop != nil {
 		r.view.Hops = p.showsHop
 	}
+	f.end()
 	for i, a := range p.analyses {
 		if f.stop.Told() { // so that nobody looks at them
 			break
 		}
 		if section := a.result(r, f.collected[i]); a.shown {
 			r.sections = append(r.sections, section)
+		}
+		if !a.asked {
+			f.collected[i] = nil // which takes room where there are many hops
 		}
 	}
 	return r

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tailscope/tailscope/callees"
@@ -45,10 +46,13 @@ type collectors struct {
 	nesters []interface{ SetNesting(*nesting.Finding) }
 	names   []interface{ Fold() }
 	readers []interface{ EndBatches() }
-	files   []interface {
-		Err() error
-		Close() error
-	}
+	files   []file
+}
+
+// file is what may write to a file what memory does not hold.
+type file interface {
+	Err() error
+	Close() error
 }
 
 func (p *plan) newWorker(traces *assembly.TraceCollector, chains *assembly.ChainCollector) *worker {
@@ -225,13 +229,29 @@ func (w *worker) merge(o *worker) {
 	w.leftOut.Merge(&o.leftOut)
 }
 
+// mergeCollected moves what another worker collected into this one. What was moved is let
+// go of at once: where there are many hops, each analysis has much of them.
 func (w *worker) mergeCollected(o *worker) {
+	o.end()
 	for i, a := range w.plan.analyses {
 		if w.stop.Told() {
 			return
 		}
 		a.merge(w.collected[i], o.collected[i])
+		o.letGo(i)
 	}
+}
+
+// end says that there is nothing more to collect.
+func (w *worker) end() {
+	w.collectors = collectors{collected: w.collected, files: w.files}
+	w.placer, w.splitter = nil, nil
+}
+
+// letGo lets go of what an analysis collected, and of the files of it.
+func (c *collectors) letGo(i int) {
+	c.files = slices.DeleteFunc(c.files, func(f file) bool { return f == c.collected[i] })
+	c.collected[i] = nil
 }
 
 const (
