@@ -47,8 +47,12 @@ func (v *Votes) Find() *Finding {
 	f := &Finding{Step: v.step, hops: v.hops.Hops(), MostGroup: math.MaxUint16, Silent: v.silent, Heard: v.heard}
 	f.number()
 	found := map[pair]*Pair{}
-	for p, e := range v.evidence() {
+	all := v.evidence()
+	v.lists, v.ballots, v.settled = nil, nil, nil // they say nothing more, and there may be many
+	f.Pairs = make([]Pair, 0, len(all))
+	for p, e := range all {
 		one := e.find(v.step)
+		*e = evidence{}
 		one.Caller, one.Callee = f.hops[p.caller], f.hops[p.callee]
 		f.Pairs = append(f.Pairs, one)
 	}

@@ -63,9 +63,11 @@ func (v *Votes) settle() (open bool) {
 	}
 	v.settled = map[[2]spans.Hop]bool{}
 	for p, n := range votes {
-		if v.settled[[2]spans.Hop{v.hops.Hop(p.caller), v.hops.Hop(p.callee)}] = n >= leastVotes; n < leastVotes {
+		if n < leastVotes {
 			open = true
+			continue
 		}
+		v.settled[[2]spans.Hop{v.hops.Hop(p.caller), v.hops.Hop(p.callee)}] = true
 	}
 	return open
 }

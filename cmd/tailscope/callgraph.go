@@ -105,6 +105,7 @@ func (l *pipeline) statedCallers(list *[]note.Warning) *nesting.Stated {
 	var all ingest.Callers
 	for _, w := range l.workers {
 		all.Merge(&w.callers)
+		w.callers = ingest.Callers{}
 	}
 	for i, role := range field.CallerKeys {
 		name, named := l.plan.ingest.Fields.CallerColumn(role)
