@@ -148,6 +148,13 @@ func (a *Accumulator) AddTrace(t *spans.Trace) {
 		a.AddChain(t.Chain())
 		return
 	}
+	a.addTrace(t)
+	if len(t.Spans) >= spans.LargeTrace {
+		a.path.nodes, a.path.first, a.path.next, a.verdict = nil, nil, nil, verdict{}
+	}
+}
+
+func (a *Accumulator) addTrace(t *spans.Trace) {
 	a.last = Request{}
 	a.table.use(t.Hosts, t.Instances)
 	a.takeSpans(t)
@@ -183,7 +190,7 @@ func inTime(s *spans.Span) bool { return s.Timed() && s.Duration >= 0 }
 // without times, are off the path.
 func (a *Accumulator) takeSpans(t *spans.Trace) {
 	p := &a.path
-	p.trace, p.nodes = t, p.nodes[:0]
+	p.trace, p.nodes = t, slices.Grow(p.nodes[:0], len(t.Spans))
 	for i := range t.Spans {
 		s, parent := &t.Spans[i], t.Parents[i]
 		n := node{start: s.Start, end: s.End(), hop: a.table.hopAt(t.Hops, s.Hop), parent: parent, outcome: s.Outcome, inTime: inTime(s)}

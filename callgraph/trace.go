@@ -24,6 +24,9 @@ func (a *Accumulator) AddTrace(t *spans.Trace) {
 	a.room.children.link(a.room.attempts)
 	a.serve(t)
 	a.look(a.room.attempts)
+	if len(t.Spans) >= spans.LargeTrace {
+		a.room = room{}
+	}
 }
 
 // notAnOwner says that nothing at or above a span is an attempt.
@@ -58,7 +61,13 @@ func (a *Accumulator) findOwners(t *spans.Trace) {
 // attempts from then on.
 func (a *Accumulator) reduce(t *spans.Trace) {
 	r := &a.room
-	r.attempts, r.places = r.attempts[:0], r.places[:0]
+	owners := 0
+	for i, owner := range r.owners {
+		if owner == int32(i) {
+			owners++
+		}
+	}
+	r.attempts, r.places = slices.Grow(r.attempts[:0], owners), slices.Grow(r.places[:0], len(t.Spans))
 	for i := range t.Spans {
 		r.places = append(r.places, int32(len(r.attempts)))
 		if r.owners[i] == int32(i) {

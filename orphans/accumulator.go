@@ -103,6 +103,9 @@ func (a *Accumulator) AddTrace(t *spans.Trace) {
 		a.call(t, i)
 	}
 	a.unite(t)
+	if len(t.Spans) >= spans.LargeTrace {
+		a.givenAt, a.rootEnd, a.caller, a.cutAt = nil, nil, nil, nil
+	}
 }
 
 // Merge moves what o collected into a.

@@ -128,6 +128,10 @@ func compareSpans(a, b *Span) int {
 	)
 }
 
+// LargeTrace is how many spans a trace has, at least, for which much memory is needed: who
+// looks at it lets go of that at once, as each of several needs as much.
+const LargeTrace = 1 << 17
+
 // Trace is one whole trace. In assembly.Traces.Each its slices are the visitor's:
 // good until the callback returns.
 type Trace struct {

@@ -120,17 +120,24 @@ func (r *results) wallOf() func(spans.Hop) (int64, bool) {
 	}
 }
 
-// garbageOfMany is what mostGarbage is where there are many hops.
+// garbageOfMany is what mostGarbage is where there are many hops, or a very large trace.
 const garbageOfMany = 25
 
 // saveMemory lets less garbage pile up where there are many hops, unless the
 // environment says how much.
 func (l *pipeline) saveMemory() {
-	if l.saving || !l.plan.naming.Many() || os.Getenv("GOGC") != "" {
+	if l.saving || !l.plan.naming.Many() {
 		return
 	}
 	l.saving = true
-	debug.SetGCPercent(garbageOfMany)
+	lessGarbage()
+}
+
+// lessGarbage is for runs that need much memory. Any worker may call it, more than once.
+func lessGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbageOfMany)
+	}
 }
 
 // gather hands what was collected of lines to the first worker where there are many hops:

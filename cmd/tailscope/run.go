@@ -123,7 +123,7 @@ func (p *plan) read(ctx context.Context) (*merged, error) {
 		chunks: make(chan []*ingest.Chunk, p.jobs),
 		events: make(chan event, 4*p.jobs),
 	}
-	l.traces = assembly.NewTraces(assembly.TraceConfig{Naming: p.naming, Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs})
+	l.traces = assembly.NewTraces(assembly.TraceConfig{Naming: p.naming, Memory: p.memory - p.sampleMemory(), TempDir: p.tempDir, Workers: p.jobs, Large: lessGarbage})
 	l.chains = assembly.NewChains(p.chainConfig())
 	defer l.stop(cancel)
 	for i := range p.jobs {

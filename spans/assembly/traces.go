@@ -23,6 +23,9 @@ type TraceConfig struct {
 	TempDir string
 	// Workers is how many TraceCollectors there are, at least 1.
 	Workers int
+	// Large is called before the spans of a trace of spans.LargeTrace or more are put
+	// together, by any worker: much memory is needed then; nil: nobody wants to know.
+	Large func()
 }
 
 // Traces makes traces whole whose spans come in pieces, in any order, from

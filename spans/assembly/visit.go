@@ -338,6 +338,9 @@ func (v *visitor) assemble(first int32) {
 	if t.Stop = nil; rows >= longTrace {
 		t.Stop = func() bool { return v.ctx.Err() != nil }
 	}
+	if large := v.owner.config.Large; large != nil && rows >= spans.LargeTrace {
+		large()
+	}
 	if rows > atOnce {
 		repeats = v.unpackLarge(first, rows)
 	} else {
