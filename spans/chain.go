@@ -67,6 +67,9 @@ func (c *Chain) TooLong() bool { return len(c.Attempts) > MostNested }
 // below: they failed because a call under them was cut, and no retry completed it, as
 // Inside says.
 func (c *Chain) PassUpCuts() {
+	if !c.anyFailed() {
+		return
+	}
 	if cuts := c.findEnded(); cuts == 0 || cuts > MostCuts {
 		return
 	}
@@ -75,6 +78,15 @@ func (c *Chain) PassUpCuts() {
 			a.Outcome, a.CutBy = Truncated, Below
 		}
 	}
+}
+
+func (c *Chain) anyFailed() bool {
+	for i := range c.Attempts {
+		if c.Attempts[i].Outcome == Failed {
+			return true
+		}
+	}
+	return false
 }
 
 // findEnded copies the attempts that were cut, since others become so, and the retries
