@@ -79,6 +79,11 @@ func (r *fastRows) cell(f *fastField, b []byte, i int) int {
 			return i + digits
 		}
 	}
+	if f.part == timePart {
+		if end := r.row.sameTime(b, i); end > 0 && r.ends(b[end]) {
+			return end
+		}
+	}
 	end := r.cellEnd(b, i)
 	if end < 0 || r.header.decimalCommas() && (f.counts() || f.part == timePart) && bytes.IndexByte(b[i:end], ',') >= 0 || !r.row.other(f, jsonscan.Text, b[i:end]) {
 		return -1

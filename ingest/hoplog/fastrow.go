@@ -130,6 +130,7 @@ type fastRow struct {
 	at    int64 // ns, of timePart
 	isEnd bool
 	day   moment.Day
+	timeN int // length of the time that day read last
 
 	counted format.Rows // of the chunk at hand
 }
@@ -327,9 +328,26 @@ func (p *fastRow) done() bool {
 	return true
 }
 
+// sameTime reads a time at b[i:] that is as long as the last one and is read without
+// looking for its end, which comes before a byte of the row's format. It returns the end, 0
+// for any other. What day reads has no byte but digits and the marks of RFC 3339.
+func (p *fastRow) sameTime(b []byte, i int) (end int) {
+	end = i + p.timeN
+	if p.timeN == 0 || end >= len(b) {
+		return 0
+	}
+	ns, ok := p.day.Instant(b[i:end])
+	if !ok {
+		return 0
+	}
+	p.at = ns
+	return end
+}
+
 func (p *fastRow) readTime(raw []byte, unit moment.Unit) bool {
 	ns, ok := p.day.Instant(raw)
-	if !ok {
+	if p.timeN = len(raw); !ok {
+		p.timeN = 0
 		ns, ok = moment.FastEpoch(raw, unit)
 	}
 	if ok {

@@ -206,6 +206,11 @@ func (at *slot) value(s *recordScanner, p *fastRow, k int, b []byte, i int) (end
 			return i + digits
 		}
 	}
+	if p != nil && p.fields[k].part == timePart && at.kind == jsonscan.Text && b[i] == '"' {
+		if end := p.sameTime(b, i+1); end > 0 && b[end] == '"' {
+			return end + 1
+		}
+	}
 	kind, raw, end := at.scan(s, b, i)
 	switch {
 	case end == 0:
