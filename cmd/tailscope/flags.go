@@ -32,7 +32,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.where, "where", nil, "only lines, and whole traces of which a span does: `KEY=VALUE`, KEY!=VALUE or KEY~GLOB; repeatable, all must hold")
 	f.StringVar(&o.since, "since", "", "only attempts, and traces, begun at that `TIME` or later: RFC 3339, a date, or an offset such as -2h")
 	f.StringVar(&o.until, "until", "", "only attempts, and traces, begun before that `TIME`")
-	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`; repeatable")
+	f.StringArrayVar(&o.timeouts, "timeout", nil, "timeout of a hop: `HOP=5s`, HOP its name, caller -> callee, or a part that no other has; repeatable")
 	f.StringVar(&o.maxLine, "max-line", "16MiB", "longest line, or value of a document, that is read; longer ones are rejected")
 
 	f.StringVar(&o.hopName, "hop-name", "service-operation", "what names a hop of a trace: service, operation or service-operation")
@@ -46,7 +46,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 
 	f.StringSliceVar(&o.quantiles, "quantiles", []string{"0.5", "0.9", "0.95", "0.99", "0.999"}, "quantiles to report: p99, 0.99 and 99% are the same")
 	f.StringVar(&o.confidence, "confidence", "0.95", "confidence of all limits, one-sided; of a share of the tail, two-sided")
-	f.StringArrayVar(&o.hop, "hop", nil, "only show hops like `GLOB`, of whatever was read and counted; repeatable")
+	f.StringArrayVar(&o.hop, "hop", nil, "only show hops like `GLOB`, or that a part of a name means, of whatever was read and counted; repeatable")
 
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names(o.ownFormats()...))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all; its name may choose the format: "+strings.Join(extensions(), " "))

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/gates"
+	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/internal/ratio"
 	"github.com/tailscope/tailscope/neighbors"
@@ -237,4 +242,156 @@ func between(label string, t *buckets.Tail) gates.Figure {
 	}
 	f.Said = strings.Join(said, " ")
 	return f
+}
+
+// namesAny reports whether a hop is called so, or its name becomes it with the ids
+// folded.
+func (p *plan) namesAny(names map[string]bool, hop string) bool {
+	for name := range names {
+		if one := map[string]int64{hop: 1}; p.naming.TimeoutOf(one, spans.Hop{Name: name, Kind: spans.Client}) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// otherNames are names of --timeout that mean hops which are called otherwise: which they
+// are is known when the input was read, and what they cut when it was read again.
+type otherNames struct{ of map[string]string }
+
+func (e *otherNames) Error() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(e.of)) {
+		list = append(list, fmt.Sprintf("--timeout %q is the hop %q, and what was read cannot be read again: write that name", name, e.of[name]))
+	}
+	return strings.Join(list, "\n")
+}
+
+// named replaces them in the flags. Of two that are one hop now, the one of the command
+// line counts before that of the file of settings.
+func (e *otherNames) named(o *options) error {
+	var list []string
+	seen := map[string]string{}
+	for _, s := range o.timeouts { // those of the command line come first
+		at := strings.LastIndexByte(s, '=')
+		name := cmp.Or(e.of[s[:at]], s[:at])
+		other, twice := seen[name]
+		switch {
+		case twice && o.config != nil && o.config.hops[s[:at]]:
+			continue
+		case twice:
+			return fmt.Errorf("--timeout: %q and %q are the same hop, %q", other, s[:at], name)
+		}
+		seen[name] = s[:at]
+		list = append(list, name+s[at:])
+	}
+	o.timeouts = list
+	return nil
+}
+
+// matchHops holds the names that the flags have for hops against those that there are.
+func (r *results) matchHops(names map[string]bool) {
+	if r.merged.stop.Told() {
+		return
+	}
+	r.matchShown(names)
+	meant := map[string]string{}
+	for _, hop := range slices.Sorted(maps.Keys(r.plan.timeouts)) {
+		if r.plan.namesAny(names, hop) {
+			continue
+		}
+		if name := r.matchTimeout(hop, slices.Collect(maps.Keys(names))); name != "" {
+			meant[hop] = name
+		}
+	}
+	if len(meant) > 0 && r.err == nil {
+		r.again = &otherNames{meant}
+	}
+}
+
+// nearlyLetters is how many letters of a name may be wrong, and its least length for them.
+const nearlyLetters = 2
+
+// matchTimeout returns the hop that a --timeout means, "" where it means none.
+func (r *results) matchTimeout(written string, names []string) string {
+	found, err := r.meant(written)
+	if err == nil {
+		return found[0].Hop.Name
+	}
+	of, settings := r.plan.config, ""
+	if of != nil && of.hops[written] {
+		settings = of.File + ": "
+	}
+	if several := (*neighbors.AmbiguousError)(nil); errors.As(err, &several) {
+		r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("%s--timeout: %w", settings, err)}))
+		return ""
+	}
+	near := nearest.Within(written, names, min(nearlyLetters, (len(written)-1)/2))
+	switch {
+	case near != "" && settings == "":
+		r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("--timeout names %q, but no hop is called that; did you mean %q?", written, near)}))
+	default:
+		text := fmt.Sprintf("%s--timeout names %q, but no hop is called that", settings, written)
+		if near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		r.input.Warnings = append(r.input.Warnings, note.Warning{Code: "timeout_without_hop", Text: text})
+	}
+	return ""
+}
+
+// shownHops are the hops that --hop chooses.
+type shownHops struct {
+	patterns []string
+	names    map[string]bool // those meant by a pattern like which no hop is called
+}
+
+func (s *shownHops) has(name string) bool {
+	return s.names[name] || slices.ContainsFunc(s.patterns, func(glob string) bool { return selection.Glob(glob, name) })
+}
+
+// matchShown says how many of all hops --hop chooses, and what may be meant by a pattern
+// like which there is none.
+func (r *results) matchShown(names map[string]bool) {
+	if r.plan.hop == nil {
+		return
+	}
+	var lost []note.Warning
+	chosen := shownHops{r.plan.hop, map[string]bool{}}
+	for _, glob := range r.plan.hop {
+		if (&shownHops{patterns: []string{glob}}).hasAny(names) {
+			continue
+		}
+		found, err := r.meant(glob)
+		if several := (*neighbors.AmbiguousError)(nil); errors.As(err, &several) {
+			r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("--hop: %w", err)}))
+		}
+		if err == nil {
+			chosen.names[found[0].Hop.Name] = true
+			continue
+		}
+		text := fmt.Sprintf("--hop %q: there is no such hop", glob)
+		if name := nearest.Name(strings.Trim(glob, "*"), slices.Collect(maps.Keys(names))); name != "" {
+			text += "; did you mean " + name + "?"
+		}
+		lost = append(lost, note.Warning{Code: "hop_not_found", Text: text})
+	}
+	shown := 0
+	for name := range names {
+		if chosen.has(name) {
+			shown++
+		}
+	}
+	r.view.Hops = chosen.has
+	r.input.Warnings = append(r.input.Warnings, note.Warning{Code: "hops_chosen", Text: fmt.Sprintf("only %d of %s shown: --hop chose them, and all count", shown, note.Count(len(names), "hop")+note.Form(shown, " is", " are"))})
+	r.input.Warnings = append(r.input.Warnings, lost...)
+}
+
+func (s *shownHops) hasAny(names map[string]bool) bool {
+	for name := range names {
+		if s.has(name) {
+			return true
+		}
+	}
+	return false
 }

@@ -36,7 +36,10 @@ type hopSettings struct{ config *buckets.Config }
 
 func (*hopSettings) declare(o *options, f *pflag.FlagSet, _ bool) { o.limitFlags(f) }
 
-func (*hopSettings) check(*plan, bool) error { return nil }
+func (s *hopSettings) check(*plan, bool) error {
+	s.config = nil // of an earlier plan
+	return nil
+}
 
 func (s *hopSettings) collect(p *plan) any {
 	if s.config == nil {

@@ -120,8 +120,26 @@ type plan struct {
 	config       *config
 }
 
-// run checks the flags and runs the pipeline.
+// run checks the flags and runs the pipeline, twice where --timeout names hops otherwise
+// than the input does.
 func (o *options) run(ctx context.Context, args []string) error {
+	err := o.once(ctx, args)
+	var again *otherNames
+	if !errors.As(err, &again) {
+		return err
+	}
+	for _, name := range args {
+		if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return usageError{again}
+		}
+	}
+	if err := again.named(o); err != nil || len(args) == 0 {
+		return usageError{cmp.Or(err, error(again))}
+	}
+	return o.once(ctx, args)
+}
+
+func (o *options) once(ctx context.Context, args []string) error {
 	p, err := o.plan(args)
 	if err != nil {
 		return err

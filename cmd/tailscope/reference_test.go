@@ -169,6 +169,11 @@ const endOfReference = `
 - A quantile is ` + "`p99`, `0.99` or `99%`" + `, wherever one is asked for.
 - ` + "`-o FILE`" + ` chooses the format by the end of the name: .txt, .json, .csv, .md. A name without an
   end is written as ` + "`--format`" + ` says; one that ends otherwise needs ` + "`--format`" + `.
+- A hop in ` + "`--timeout`, `--hop`" + ` and gates is its name, ` + "`search -> catalog`, `search → catalog`" + `
+  or any part that no other hop has; of two that match both are named, with exit code 2. A
+  ` + "`--timeout`" + ` by another name than the input's has files read twice; stdin must be told the name.
+- A hop in ` + "`--timeout`" + ` that the input lacks is a mistake where one of its hops is one or two letters
+  away. Else it is a warning, as it may have no traffic now; one of the file of settings always is.
 - Misspelled commands, flags and keys get the nearest name, and exit code 2.
 
 ## Completion

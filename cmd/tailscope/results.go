@@ -38,6 +38,7 @@ type results struct {
 	orphans   *orphans.Result
 	timeouts  *timeouts.Result
 	sections  []func() report.Section // of the analyses that were asked for
+	again     *otherNames             // names of hops that the run must be told before it reads
 	err       error                   // why a question has no answer
 }
 
@@ -52,9 +53,7 @@ func (p *plan) results(f *merged) *results {
 		Paths: f.paths, TraceURL: p.traceURL, InFull: !p.shows("hops"),
 		Verbose: p.verbose, Top: p.top, Sort: p.sort,
 	}
-	if p.hop != nil {
-		r.view.Hops = p.showsHop
-	}
+	names := f.hops().Names()
 	f.end()
 	for i, a := range p.analyses {
 		if f.stop.Told() { // so that nobody looks at them
@@ -67,6 +66,7 @@ func (p *plan) results(f *merged) *results {
 			f.collected[i] = nil // which takes room where there are many hops
 		}
 	}
+	r.matchHops(names)
 	return r
 }
 

@@ -40,6 +40,9 @@ func (p *plan) run(ctx context.Context) error {
 	if err := errors.Join(read.err(), context.Cause(ctx)); err != nil {
 		return err
 	}
+	if r.again != nil {
+		return r.again
+	}
 	p.sayInput(r.input, read)
 	if r.input.Accepted == 0 {
 		return errors.Join(nothingAccepted(r.input, read.notes), read.rejects.syncAndCommit())

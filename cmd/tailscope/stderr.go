@@ -14,8 +14,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/ingest/field"
-	"github.com/tailscope/tailscope/ingest/selection"
-	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
@@ -93,12 +91,6 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 		list = append(list, note.Warning{Code: "chains_not_seen", Text: "records name their chains, which 'quantiles' does not put together: where calls of one chain go the same way, fewer of them are independent and the limits are too narrow; 'tailscope analyze' sees that"})
 	}
 	names := f.hops().Names()
-	list = append(list, p.hopsShown(names)...)
-	for _, hop := range slices.Sorted(maps.Keys(p.timeouts)) {
-		if !p.namesAny(names, hop) {
-			list = append(list, note.Warning{Code: "timeout_without_hop", Text: fmt.Sprintf("--timeout names %q, but no hop is called that", hop)})
-		}
-	}
 	list = append(list, p.foldedIDs()...)
 	if n := f.traces.Cycles; n > 0 {
 		list = append(list, note.Warning{Code: "parent_cycles", Text: note.Count(n, "span names itself or one below it as its parent: it counts as a root", "spans name themselves or one below them as their parent: they count as roots")})
@@ -116,48 +108,6 @@ func (p *plan) inputWarnings(in ingest.Summary, f *merged) []note.Warning {
 		list = append(list, note.Warning{Code: "invalid_utf8", Text: note.Count(bad, "hop name is not UTF-8; its", "hop names are not UTF-8; their") + " bad bytes are shown as U+FFFD, so two names may look alike"})
 	}
 	return list
-}
-
-// showsHop reports whether --hop chooses a hop of that name.
-func (p *plan) showsHop(name string) bool {
-	return slices.ContainsFunc(p.hop, func(glob string) bool { return selection.Glob(glob, name) })
-}
-
-// hopsShown says how many of all hops --hop chooses, and what may be meant by a pattern
-// like which there is none.
-func (p *plan) hopsShown(names map[string]bool) (list []note.Warning) {
-	if p.hop == nil {
-		return nil
-	}
-	shown := 0
-	for name := range names {
-		if p.showsHop(name) {
-			shown++
-		}
-	}
-	list = append(list, note.Warning{Code: "hops_chosen", Text: fmt.Sprintf("only %d of %s shown: --hop chose them, and all count", shown, note.Count(len(names), "hop")+note.Form(shown, " is", " are"))})
-	for _, glob := range p.hop {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(names)), func(name string) bool { return selection.Glob(glob, name) }) {
-			continue
-		}
-		text := fmt.Sprintf("--hop %q: there is no such hop", glob)
-		if name := nearest.Name(strings.Trim(glob, "*"), slices.Collect(maps.Keys(names))); name != "" {
-			text += "; did you mean " + name + "?"
-		}
-		list = append(list, note.Warning{Code: "hop_not_found", Text: text})
-	}
-	return list
-}
-
-// namesAny reports whether a hop is called so, or its name becomes it with the ids
-// folded.
-func (p *plan) namesAny(names map[string]bool, hop string) bool {
-	for name := range names {
-		if one := map[string]int64{hop: 1}; p.naming.TimeoutOf(one, spans.Hop{Name: name, Kind: spans.Client}) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // foldedIDs says that names which differ in ids are one hop.

@@ -26,6 +26,18 @@ func Name(written string, list []string) string {
 	return best
 }
 
+// Within returns the name of the list that takes the fewest letters to become the one that
+// was written, where that are at most so many; "" where there is none.
+func Within(written string, list []string, letters int) string {
+	best, least := "", letters+1
+	for _, name := range slices.Sorted(slices.Values(list)) {
+		if d := distance(strings.ToLower(written), strings.ToLower(name)); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
 // longest is the longest name that is compared.
 const longest = 256
 

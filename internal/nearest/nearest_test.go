@@ -14,6 +14,18 @@ func TestNearestName(t *testing.T) {
 	}
 }
 
+func TestANameIsWithinSoManyLetters(t *testing.T) {
+	list := []string{"orders", "stock"}
+	for written, want := range map[string]string{"oders": "orders", "Orders": "orders", "stcok": "stock", "or": "", "orderings": ""} {
+		if got := Within(written, list, 2); got != want {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
+	}
+	if got := Within("oders", list, 0); got != "" {
+		t.Errorf("no letters: %q", got)
+	}
+}
+
 func TestAWholeNameIsNearerThanAWordOfAnother(t *testing.T) {
 	if got := Name("timeout", []string{"false-timeout", "timeouts"}); got != "timeouts" {
 		t.Errorf("got %q", got)
