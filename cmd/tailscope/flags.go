@@ -51,7 +51,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "output: "+report.Names(o.ownFormats()...))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`, whole or not at all; its name may choose the format: "+strings.Join(extensions(), " "))
 	f.StringVar(&o.rejects, "rejects", "", "write every rejected record's place and reason to `FILE`, as NDJSON")
-	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above P% of the records (default: as many as were accepted, lines that are no records left out)")
+	f.StringVar(&o.maxRejects, "max-rejects", "", "exit 4 above `N` rejects, or above a share of the records such as 0.1% (default: as many as were accepted, lines that are no records left out)")
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "workers")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print the page in full, and say on stderr how each file was read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
@@ -209,7 +209,7 @@ func oneOf(flag, value string, words ...string) error {
 			named = append(named, w)
 		}
 	}
-	return fmt.Errorf("%s %q: one of %s", flag, value, strings.Join(named, ", "))
+	return fmt.Errorf("%s %q: one of %s%s", flag, value, strings.Join(named, ", "), didYouMean(value, named, ""))
 }
 
 // parseBytes reads "64MiB", "1GB" or a plain number of bytes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/output"
+	"github.com/tailscope/tailscope/quantile"
 )
 
 // rejectWriter writes rejects as NDJSON in the order of the input, whatever the
@@ -175,22 +177,21 @@ func (p *plan) checkOutputs() error {
 
 // limit is the most rejects that a run may have.
 type limit struct {
-	set     bool
-	count   int64
-	percent float64
-	share   bool
+	set   bool
+	count int64
+	share *quantile.P // of the records
 }
 
 func parseLimit(s string) (limit, error) {
 	if s == "" {
 		return limit{}, nil
 	}
-	if digits, ok := strings.CutSuffix(s, "%"); ok {
-		v, err := strconv.ParseFloat(digits, 64)
-		if err != nil || !(v >= 0 && v <= 100) {
-			return limit{}, errors.New("a percentage such as 0.1%")
+	if strings.ContainsAny(s, "%.") && !strings.HasPrefix(s, "p") {
+		share, err := quantile.ParseLabel(s)
+		if err != nil {
+			return limit{}, errors.New("a share such as 0.1% or 0.001")
 		}
-		return limit{set: true, percent: v, share: true}, nil
+		return limit{set: true, share: &share}, nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {
@@ -204,8 +205,11 @@ func (l limit) exceeded(n, records int64) bool {
 	switch {
 	case !l.set:
 		return false
-	case l.share:
-		return float64(n)*100 > l.percent*float64(records)
+	case l.share != nil:
+		num, den := l.share.Fraction()
+		hi, lo := bits.Mul64(uint64(n), den)
+		mostHi, most := bits.Mul64(uint64(records), num)
+		return hi > mostHi || hi == mostHi && lo > most
 	}
 	return n > l.count
 }

@@ -3,6 +3,7 @@
 package field
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -136,7 +138,11 @@ func parseFlag(s string, roles []Role) (Flag, error) {
 	name, key, ok := strings.Cut(s, "=")
 	i := slices.IndexFunc(roles, func(r Role) bool { return r.String() == name })
 	if !ok || i < 0 || key == "" || key == "=" {
-		return Flag{}, fmt.Errorf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s, or hop==NAME for a hop without a key", s, Settable())
+		text := fmt.Sprintf("--field %q: write NAME=KEY or NAME=KEY:UNIT, where NAME is one of %s, or hop==NAME for a hop without a key", s, Settable())
+		if near := nearest.Name(name, strings.Split(Settable(), ", ")); i < 0 && name != "" && near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		return Flag{}, errors.New(text)
 	}
 	f := Flag{Role: roles[i], Key: key, Unit: moment.NoUnitGiven}
 	if at := strings.LastIndexByte(key, ':'); at > 0 && f.Role.HasUnit() {
