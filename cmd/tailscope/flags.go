@@ -77,7 +77,7 @@ var orders = []string{"p99", "share", "n", "name"}
 
 // elsewhere are the flags that belong to one analysis: analyze takes them, and the help of
 // that analysis shows them.
-var elsewhere = []string{"top", "sort", "simultaneous", "tail-from", "write-hop", "tolerance", "trace-url", "false-timeout", "false-timeout-per", "headroom", "allowance", "floor", "entry-budget"}
+var elsewhere = []string{"simultaneous", "tail-from", "write-hop", "tolerance", "trace-url", "false-timeout", "false-timeout-per", "headroom", "allowance", "floor", "entry-budget"}
 
 // rare are the flags that only 'help flags' and docs/cli.md show.
 var rare = []string{"jobs", "memory", "temp-dir", "max-line"}

@@ -59,7 +59,7 @@ without mistaking timed-out requests for latencies.
 	fmt.Fprintf(w, `
 Input     --field NAME=KEY  --unit ms  --timeout HOP=5s  --truncated-if KEY=VALUE  --sampling
 Select    --hop GLOB  --where KEY=VALUE  --since  --until
-Output    --format %s  -o FILE (by extension)  --top N  -v
+Output    --format %s  -o FILE (by extension)  --top N  --sort  -v
 Gate      --fail-on 'timed_out(orders) > 1%%'  --max-rejects 1%%
 Examples  kubectl logs deploy/gw | tailscope
           tailscope owner traces.json.gz
