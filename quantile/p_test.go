@@ -54,6 +54,19 @@ func TestAQuantileIsReadAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
+func TestALabelIsReadAsTheQuantileThatItNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		decimals := rapid.StringMatching(`[0-9]{1,9}`).Draw(t, "decimals")
+		p := MustP("0." + decimals)
+		percent := strings.TrimPrefix(p.Label(), "p") + "%"
+		for _, text := range []string{p.Label(), percent, p.String()} {
+			if again, err := ParseLabel(text); err != nil || again.Compare(p) != 0 {
+				t.Fatalf("%s: %q is read as %v (%v)", p, text, again, err)
+			}
+		}
+	})
+}
+
 func TestParsePSaysWhatIsWrong(t *testing.T) {
 	for text, fault := range map[string]string{
 		"": "is empty", "-0.5": "has a sign", "+.5": "has a sign",
