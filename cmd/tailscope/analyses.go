@@ -201,15 +201,16 @@ func (o *options) takeWhat(args []string) (files []string, err error) {
 
 var analyze = cobra.Command{
 	Use:   "analyze [FILE…]",
-	Short: "The main job: per hop, what completed, what was cut, and the honest tail",
-	Long: `analyze reads hop logs and prints, per hop, how many attempts completed, were
-cut by a timeout or failed, the exact quantiles of each, and the tail of the
-first attempts: exact where the timeout does not touch it, a lower bound (≥)
-with the reason where it does.
+	Short: "The summary: what is wrong, the latency of every hop, and what to do; the default",
+	Long: `analyze reads hop logs and traces and prints what is wrong, why, what it costs and
+what to do; then a table of all hops: how many attempts timed out, and the latency,
+exact where the timeout does not touch it and a lower bound (≥) where it does. Without
+a command tailscope is analyze.
 
 A FILE is a path, a glob, a folder or - for stdin; plain, gzip or zstd; NDJSON,
-CSV or TSV with a header. Without a FILE it reads stdin.`,
-	Example: `  tailscope analyze hops.ndjson.gz
-  tailscope analyze --timeout 'orders=300ms' --timeout 'stock=400ms' logs/
-  kubectl logs deploy/gateway | tailscope analyze --unit ms -`,
+CSV or TSV with a header, Jaeger or OTLP. Without a FILE it reads stdin.`,
+	Example: `  tailscope hops.ndjson.gz
+  tailscope --timeout 'orders=300ms' --timeout 'orders -> stock=400ms' logs/
+  kubectl logs deploy/gateway | tailscope --unit ms
+  tailscope --fail-on 'timed_out(orders) > 1%' -o report.md traces.json.gz`,
 }

@@ -21,7 +21,7 @@ var inspectCommand = cobra.Command{
 	Long: `inspect reads the first records of each file as a run would and says how it
 understood them: the format, what the records lie in, the preset, each key with
 its role or that it is not used, units, how attempts ended and by which rules as
-cut, the time basis and the span of time, and three attempts. Of a file that
+timed out, the time basis and the span of time, and three attempts. Of a file that
 cannot be read it says what is nearest.
 
 All flags by which a run reads its input hold here too.`,
@@ -90,7 +90,7 @@ func newRules(s streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "The named rules: what counts as truncated or as a retry, who owns the tail, what retries are worth, what timeouts stand on",
+		Short: "The named rules: what counts as timed out or as a retry, who owns the tail, what retries are worth, what timeouts stand on",
 		Long: `rules lists the rules in their order: the first whose evidence says "truncated"
 decides. --not-rule NAME of the other commands switches one off; the ones that
 are off here have a flag that switches them on.

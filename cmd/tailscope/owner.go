@@ -24,7 +24,7 @@ the tail; where no hop has, there is no owner, and the reason is given.
 
 Traces are taken apart along their critical path, hop logs with start times by
 what ran inside what, hop logs without by adding up. Failures are counted by the
-deepest attempt that was cut or failed. 'tailscope rules' lists the rules and how
+deepest attempt that timed out or failed. 'tailscope rules' lists the rules and how
 many traces each needs.`,
 		Example: `  tailscope owner traces.json.gz
   tailscope owner --tail-from p99 hops.ndjson.gz`,

@@ -16,14 +16,14 @@ var retriesKind = kind{
 	command: cobra.Command{
 		Use:   "retries [FILE…]",
 		Short: "What retries are worth and what they cost downstream, in full",
-		Long: `retries says, per hop, how many of the calls whose first attempt was cut a retry
-completed, and whether that is a fresh draw or the same slowness again; whether
+		Long: `retries says, per hop, how many of the calls whose first attempt timed out a
+retry completed, and whether retries help or do not; whether
 failing calls last whole multiples of their timeout; which calls a server ran to
 a good end more than once (traces only); how many attempts one request becomes;
 retries over requests in the worst minute; and whether retries wait with jitter.
 
-A retry belongs to the latest cut or failed attempt of its hop, in its chain or
-under its parent, that ended before it. 'tailscope rules' lists the rules and what
+A retry belongs to the latest attempt of its hop that timed out or failed, in its
+chain or under its parent, and ended before it. 'tailscope rules' lists the rules and what
 each needs.`,
 		Example: `  tailscope retries hops.ndjson.gz
   tailscope retries --timeout 'orders=300ms' --write-hop 'orders' traces.json.gz`,

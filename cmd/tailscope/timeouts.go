@@ -19,15 +19,15 @@ var timeoutsKind = kind{
 		Use:   "timeouts [FILE…]",
 		Short: "What each timeout should be, and the whole request's, with the evidence",
 		Long: `timeouts says, for each hop whose timeout a caller sets, what it should be so that
-no more than a given share of the attempts is cut in vain, and what that stands on:
+no more than a given share of the attempts times out needlessly, and what that stands on:
 
   certified       the quantile has an upper limit: with headroom, rounded up
   identified      the quantile is known, but too few attempts bound it
   not_identified  today's timeout hides it: no figure, but a canary that would tell
   none            the input says nothing of it
 
-A call that makes calls itself is given its own work and what it grants them. The
-budget of a request adds up calls in a row, takes the longest of those side by side
+A call that makes calls itself gets its own work and the timeouts of these. The
+deadline of a request adds up calls in a row, takes the longest of those side by side
 and reserves its retries once. No model's guess ever sets a timeout.`,
 		Example: `  tailscope timeouts hops.ndjson.gz
   tailscope timeouts --false-timeout 1% --allowance 1s --entry-budget 5s traces.json.gz`,
@@ -50,12 +50,12 @@ func (s *timeoutSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 	if alone {
 		o.limitFlags(f)
 	}
-	f.StringVar(&s.falseTimeout, "false-timeout", "0.1%", "`SHARE` of attempts that a timeout may cut although they would have come to an end")
+	f.StringVar(&s.falseTimeout, "false-timeout", "0.1%", "`SHARE` of attempts that may time out needlessly: they would have completed")
 	f.StringVar(&s.per, "false-timeout-per", "call", "what --false-timeout is a share of: call, or request, which makes several")
 	f.StringVar(&s.headroom, "headroom", "1.33", "timeout over the bound of the quantile, as a `FACTOR`")
 	f.DurationVar(&s.allowance, "allowance", 10*time.Millisecond, "least that a timeout is above the bound")
 	f.DurationVar(&s.floor, "floor", 10*time.Millisecond, "least timeout")
-	f.DurationVar(&s.entryBudget, "entry-budget", 0, "what a request may take in all, to be handed down (default: as much as its calls need)")
+	f.DurationVar(&s.entryBudget, "entry-budget", 0, "deadline of a request, to be handed down (default: as much as its calls need)")
 }
 
 func (s *timeoutSettings) check(*plan, bool) (err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,5 +27,21 @@ func TestRetiredWordsAreFound(t *testing.T) {
 	got := retired("A wall cut some Cuts in vain: fresh draw, the same slowness, granted; body, cut_by, shortcut, the rest as in [1]")
 	if d := cmp.Diff([]string{"wall", "cut", "Cuts", "in vain", "fresh draw", "same slowness", "granted", "body", "the rest as in"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestNoHelpHasARetiredWord(t *testing.T) {
+	t.Parallel()
+	root := tree()
+	texts := map[string]func(*strings.Builder){"help": func(b *strings.Builder) { writeHelp(b, root) }, "help flags": func(b *strings.Builder) { writeAllFlags(b, root) }}
+	for _, cmd := range root.Commands() {
+		texts[cmd.Name()] = func(b *strings.Builder) { writeCommandHelp(b, cmd) }
+	}
+	for name, write := range texts {
+		var b strings.Builder
+		write(&b)
+		if words := retired(b.String()); len(words) > 0 {
+			t.Errorf("%s has %q", name, words)
+		}
 	}
 }
