@@ -41,19 +41,16 @@ without mistaking timed-out requests for latencies.
 `)
 	for _, s := range sections {
 		fmt.Fprintf(w, "\n%s\n", s.name)
-		column := 0
-		for _, c := range s.commands {
-			if one, _, err := root.Find(c[:1]); err != nil || one == root {
-				continue
+		there := slices.DeleteFunc(slices.Clone(s.commands), func(c [2]string) bool {
+			one, _, err := root.Find(c[:1])
+			return err != nil || one == root
+		})
+		for pair := range slices.Chunk(there, 2) {
+			line := ""
+			for _, c := range pair {
+				line += fmt.Sprintf("  %-10s %-37s", c[0], c[1])
 			}
-			if column++; column%2 == 1 {
-				fmt.Fprintf(w, "  %-10s %-38s", c[0], c[1])
-			} else {
-				fmt.Fprintf(w, " %-10s %s\n", c[0], c[1])
-			}
-		}
-		if column%2 == 1 {
-			fmt.Fprintln(w)
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
 	}
 	fmt.Fprintf(w, `
@@ -150,7 +147,7 @@ func allFlags(root *cobra.Command) *pflag.FlagSet {
 
 // writeAllFlags writes the flags of all commands, with those that have them.
 func writeAllFlags(w io.Writer, root *cobra.Command) {
-	fmt.Fprintln(w, "All flags. A command takes those that 'tailscope help COMMAND' shows and those rarely needed;\nanalyze takes them all.")
+	fmt.Fprintln(w, "All flags. A command takes those that 'tailscope help COMMAND' shows and those rarely needed;\nanalyze takes those of all analyses.")
 	writeFlags(w, allFlags(root), func(*pflag.Flag) bool { return true })
 }
 
