@@ -391,3 +391,37 @@ func TestEveryRuleSaysWhatItNeeds(t *testing.T) {
 		}
 	}
 }
+
+// What the spans of both sides show decides whether a node is slow: of tail and body a
+// queue before one node looks like a slow one.
+func TestTheCauseOfTheOwnersCallsDecidesOnItsInstances(t *testing.T) {
+	oneOfFour := func(i int) string {
+		if i >= 480 {
+			return "n3"
+		}
+		return fmt.Sprint("n", i%4)
+	}
+	all := func(i int) string { return fmt.Sprint("n", i%4) }
+	for _, c := range []struct {
+		verdict string // "": not known
+		host    func(int) string
+		want    InstanceVerdict
+	}{
+		{"", oneOfFour, SlowNode}, {"pool_full", oneOfFour, PoolFull}, {"network_or_clock", oneOfFour, NetworkOrClock},
+		{"slow_work", oneOfFour, SlowService}, {"slow_instance", oneOfFour, SlowNode},
+		{"slow_instance", all, SlowNode}, {"slow_work", all, SlowService}, {"pool_full", nil, ""},
+	} {
+		w := NewAccumulator()
+		fastAndSlow(w, 480, 26, "a", c.host)
+		q := usual
+		q.Why = func(hop string) *Cause {
+			if hop != "a" || c.verdict == "" {
+				return nil
+			}
+			return &Cause{Verdict: c.verdict, Brief: "so"}
+		}
+		if r := w.Result(q); r.InstancesOf != c.want || (r.Cause != nil) != (c.verdict != "") {
+			t.Errorf("%s: %q, %v", c.verdict, r.InstancesOf, r.Cause)
+		}
+	}
+}

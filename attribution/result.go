@@ -25,6 +25,9 @@ type Query struct {
 	Jobs             int  // goroutines to use; the result is the same for any number
 	MaxHops          int  // most hops to list, those with the largest excess; 0 for all
 	few              bool // a rough interval will do
+	// Why returns why the calls of a hop are slow, by its name, nil where that is not known;
+	// a nil Why knows nothing.
+	Why func(hop string) *Cause
 }
 
 // Result says who owns the tail. Times are ns.
@@ -48,6 +51,7 @@ type Result struct {
 	Outcomes     jsontype.List[OutcomeCount] `json:"outcomes"`
 	Instances    jsontype.List[Instance]     `json:"instances"` // of the owner, by hop and count
 	InstancesOf  InstanceVerdict             `json:"instances_verdict"`
+	Cause        *Cause                      `json:"why"` // of the owner; nil where it is not known
 	Observations jsontype.List[note.Warning] `json:"observations"`
 	Warnings     jsontype.List[note.Warning] `json:"warnings"`
 }
@@ -89,6 +93,8 @@ type Blame struct {
 	N       uint64                  `json:"n"`
 	ByHop   jsontype.List[HopCount] `json:"by_hop"`
 	Verdict Place                   `json:"verdict"`
+	Cause   *Cause                  `json:"why"` // of the first hop; nil where it is not known
+	First   string                  `json:"-"`   // that hop, also where it is not among those to show
 }
 
 // HopCount is how many traces a hop is blamed for.
@@ -121,6 +127,8 @@ func (a *Accumulator) Result(q Query) Result {
 		r.Outcomes = append(r.Outcomes, OutcomeCount{o, a.counts.outcomes[i]})
 	}
 	r.Failures = a.failuresOf(q.Confidence)
+	r.Failures.explain(q.Why)
+	r.Failures.AnyCut.explain(q.Why)
 	if q.Biased {
 		r.Verdict = "no owner: the traces were chosen by how they went, so their tail is not the tail"
 		return r
@@ -131,6 +139,7 @@ func (a *Accumulator) Result(q Query) Result {
 	a.readAgain(q, &r)
 	r.warnOfHops()
 	a.instancesOf(&r, s)
+	r.explain(q.Why)
 	return r
 }
 

@@ -152,8 +152,8 @@ func ownerCaption(o *Result) []string {
 func failurePlaces(o *Result) report.Table {
 	f := &o.Failures
 	caption := []string{
-		fmt.Sprintf("failures: %s, by the deepest attempt that was cut or failed: %s.", note.Count(f.N, "trace")+" that failed", placeText(f.Verdict)),
-		fmt.Sprintf("any cut: %s, by the deepest cut in them: %s.", note.Count(f.AnyCut.N, "trace")+" with a cut, rescued or not", placeText(f.AnyCut.Verdict)),
+		fmt.Sprintf("failures: %s, by the deepest attempt that was cut or failed: %s.", note.Count(f.N, "trace")+" that failed", placeText(&f.Blame)),
+		fmt.Sprintf("any cut: %s, by the deepest cut in them: %s.", note.Count(f.AnyCut.N, "trace")+" with a cut, rescued or not", placeText(&f.AnyCut)),
 	}
 	if ended := outcomeText(o.Outcomes); ended != "" {
 		caption = append(caption, "Traces by how they ended: "+ended+".")
@@ -188,11 +188,15 @@ func blamed(f *Failures) []blamedHop {
 	return list
 }
 
-func placeText(p Place) string {
-	switch p {
-	case OneHop:
+func placeText(b *Blame) string {
+	switch {
+	case b.Verdict == OneHop && b.Cause != nil:
+		return "at one hop: " + b.Cause.Brief
+	case b.Verdict == OneHop:
 		return "at one hop, look for a slow node"
-	case Spread:
+	case b.Verdict == Spread && b.Cause != nil:
+		return "spread over hops, most at " + b.First + ": " + b.Cause.Brief
+	case b.Verdict == Spread:
 		return "spread over hops, look at concurrency and queues"
 	}
 	return "too few to tell whether one hop is to blame"
@@ -223,6 +227,10 @@ func instanceText(v InstanceVerdict) string {
 		return "A slow node: the owner's time is on one instance, which does not have most of the body."
 	case SlowService:
 		return "A slow service: the owner's time is not on one instance alone."
+	case PoolFull:
+		return "Calls queue: a pool is full, whatever the instance."
+	case NetworkOrClock:
+		return "The time is on the way, whatever the instance."
 	case OneInstance:
 		return "Only one instance was seen: a slow node cannot be told from a slow service."
 	}

@@ -71,7 +71,58 @@ const (
 	SlowService  InstanceVerdict = "slow_service"
 	TooFewTraces InstanceVerdict = "too_few"
 	OneInstance  InstanceVerdict = "one_instance"
+	// What the spans of both sides of the owner's calls show, whatever instances the time
+	// is on.
+	PoolFull       InstanceVerdict = "pool_full"
+	NetworkOrClock InstanceVerdict = "network_or_clock"
 )
+
+// Cause is why the calls of a hop are slow, as the spans of both sides show it: a verdict
+// of package calls, what it rests on in full and in short.
+type Cause struct {
+	Verdict string `json:"verdict"`
+	Text    string `json:"text"`
+	Brief   string `json:"-"`
+}
+
+// The verdicts of a Cause, as package calls has them.
+const (
+	causeSlowInstance = "slow_instance"
+	causePoolFull     = "pool_full"
+	causeNetwork      = "network_or_clock"
+	causeSlowWork     = "slow_work"
+)
+
+// explain says why the owner is slow. Where that is known, it decides whether a node is
+// slow: shares of tail and body do not tell a slow node from a queue before it.
+func (r *Result) explain(why func(string) *Cause) {
+	if r.Owner == nil || why == nil {
+		return
+	}
+	if r.Cause = why(r.Owner.Name); r.Cause == nil || r.InstancesOf == "" {
+		return
+	}
+	switch r.Cause.Verdict {
+	case causeSlowInstance:
+		r.InstancesOf = SlowNode
+	case causePoolFull:
+		r.InstancesOf = PoolFull
+	case causeNetwork:
+		r.InstancesOf = NetworkOrClock
+	case causeSlowWork:
+		if r.InstancesOf == SlowNode {
+			r.InstancesOf = SlowService
+		}
+	}
+}
+
+// explain says why the first of the blamed hops is slow.
+func (b *Blame) explain(why func(string) *Cause) {
+	if why != nil && len(b.ByHop) > 0 {
+		b.First = b.ByHop[0].Hop
+		b.Cause = why(b.First)
+	}
+}
 
 // decide names the owner, or says why there is none. The hops are in any order.
 func (r *Result) decide() {

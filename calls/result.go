@@ -145,6 +145,29 @@ func (c *Callee) WastedShare() float64 {
 	return float64(c.Wasted) / float64(c.Work)
 }
 
+// Of returns what is known of the calls of a hop, by its name: of several callees that
+// with most calls among those whose verdict is known. It is nil where none is.
+func (r *Result) Of(call string) *Pair {
+	return r.most(func(p *Pair) bool { return p.Call.Name == call })
+}
+
+// OfCallee is Of by who answers.
+func (r *Result) OfCallee(callee string) *Pair {
+	return r.most(func(p *Pair) bool { return p.Callee == callee })
+}
+
+func (r *Result) most(is func(*Pair) bool) (best *Pair) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Pairs {
+		if p := &r.Pairs[i]; is(p) && p.Verdict != Unknown && (best == nil || p.N > best.N) {
+			best = p
+		}
+	}
+	return best
+}
+
 // Unanswered is the calls of a hop of which none has a server's span.
 type Unanswered struct {
 	Call  spans.Hop

@@ -82,6 +82,26 @@ func (p *Pair) Sentence() string {
 	return "not known: " + reasonText[f.Reason]
 }
 
+// Brief says the verdict in a few words.
+func (p *Pair) Brief() string {
+	switch p.Verdict {
+	case PoolFull:
+		return map[Side]string{
+			CalleeSide: "calls queue for the workers of " + p.Callee, CallersOwn: "calls queue for connections to " + p.Callee,
+			EitherSide: "calls queue for workers of " + p.Callee + ", or for connections to it",
+		}[p.Side]
+	case SlowInstance:
+		return "an instance of " + p.Callee + " is slow, " + *p.Figures.Instance
+	case NetworkOrClock:
+		return "the time is on the way to " + p.Callee + " and back"
+	case SlowWork:
+		return "the work of " + p.Callee + " takes long"
+	case CallerSide:
+		return "the time is before the request is sent"
+	}
+	return "why is not known"
+}
+
 // WorkGrows reports whether the work takes the longer the more calls are open.
 func (p *Pair) WorkGrows() bool { return p.Figures.Grows != nil && *p.Figures.Grows >= growing }
 

@@ -214,6 +214,29 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// Of orphans the verdict on all calls holds, where there is one.
+func TestTheVerdictOnAllCallsHoldsForOrphans(t *testing.T) {
+	for _, c := range []struct {
+		n         int
+		all, want Verdict
+	}{{8, "", Slow}, {8, Queue, Queue}, {8, OnTheWay, OnTheWay}, {7, Queue, TooFew}} {
+		var list []testSpan
+		for i := range c.n {
+			list = append(list, testSpan{id: 2*i + 1, end: 100, hop: "a", kind: client, outcome: cut},
+				testSpan{id: 2*i + 2, parent: 2*i + 1, start: 0, end: 200, hop: "b", kind: server})
+		}
+		r := watchOf(usual, list...).Result(Query{Why: func(call, callee spans.Hop) Verdict {
+			if call.Name != "a" || callee.Name != "b" {
+				return ""
+			}
+			return c.all
+		}})
+		if p := pairOf(t, r, "a", "b"); p.Verdict != c.want {
+			t.Errorf("%+v: %s", c, p.Verdict)
+		}
+	}
+}
+
 // attempts makes first attempts of one hop: cut ones at 100 ms, whose servers
 // took 200, 210, ... except for those that are lost; completed ones of 50 to 69
 // ms, whose servers took as many ms less as their number.

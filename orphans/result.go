@@ -41,6 +41,8 @@ const (
 	Slow   Verdict = "slow"
 	Mixed  Verdict = "mixed"
 	TooFew Verdict = "too_few"
+	// OnTheWay: they start late, and nothing queues.
+	OnTheWay Verdict = "network_or_clock"
 )
 
 // Pair is one hop calling another. Coverage is CutCallsWithChild of CutCalls. The
@@ -134,6 +136,9 @@ type Query struct {
 	// Wall returns the timeout of a hop's calls, in ns, where it is known; an
 	// inferred one by its upper end.
 	Wall func(spans.Hop) (int64, bool)
+	// Why returns why the calls that one hop answers for another are slow, "" where all
+	// calls do not tell; nil knows nothing.
+	Why func(call, callee spans.Hop) Verdict
 }
 
 var usualConfidence = quantile.MustP("0.95")
@@ -173,7 +178,7 @@ func (a *Accumulator) pairsOf(q *Query, f *fates) []Pair {
 		if c := a.calls[key.parent]; c != nil {
 			one.CutCalls = c.cut
 		}
-		one.Verdict = verdict(one)
+		one.Verdict = q.verdict(&one)
 		list = append(list, one)
 	}
 	slices.SortFunc(list, func(x, y Pair) int {
@@ -209,7 +214,7 @@ const leastOrphans = 8
 // verdict compares how late callees started with how long they worked: a queue
 // where they waited longer than they worked, slow where the wait was less than a
 // tenth of the work.
-func verdict(p Pair) Verdict {
+func verdict(p *Pair) Verdict {
 	switch lag, work := p.StartLag.Mean, p.Work.Mean; {
 	case p.Orphaned < leastOrphans:
 		return TooFew
@@ -219,6 +224,17 @@ func verdict(p Pair) Verdict {
 		return Slow
 	}
 	return Mixed
+}
+
+// verdict is that of all calls, not only of the orphans, where these tell: two rules
+// would disagree.
+func (q *Query) verdict(p *Pair) Verdict {
+	if q.Why != nil && p.Orphaned >= leastOrphans {
+		if v := q.Why(p.Parent, p.Child); v != "" {
+			return v
+		}
+	}
+	return verdict(p)
 }
 
 // inversions looks for calls that were granted as much as their nearest caller

@@ -154,7 +154,7 @@ func pairTable(r *Result) report.Table {
 	return report.NewTable("Who calls whom in vain", r.Pairs, columns,
 		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended with an error or a cancellation within 50 ms of the cut, or surely before their usual work was done.",
 		"honours cancellation: whether most of those that were still at work stop, with the limits of their share. One that completed within 50 ms of the cut says nothing: it may have been about to.",
-		"started late, worked: means over the orphans. queue: they waited longer than they worked; slow: the wait is less than a tenth of the work.")
+		"started late, worked: means over the orphans. queue, slow: what all calls show, see calls; where those do not tell, they waited longer than they worked, or less than a tenth of it.")
 }
 
 // honours says whether callees stop, and in what share of those that tell.

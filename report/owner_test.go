@@ -76,6 +76,7 @@ func unmeasured() *run {
 var ownerContract = func() object {
 	byHop := list1{object{"hop": "string", "n": "int"}}
 	notes := list1{object{"code": "string", "text": "string"}}
+	why := optional{object{"verdict": "string", "text": "string"}}
 	return object{
 		"basis": "string?", "tail_from": "decimal", "tail_from_ns": "int?", "tail_traces": "int", "body_traces": "int",
 		"end_to_end": object{"n": "int", "quantiles": list1{object{"p": "decimal", "value_ns": "int"}}, "p99_ns": "int?", "sum_of_hops_p99_ns": "int?"},
@@ -85,7 +86,7 @@ var ownerContract = func() object {
 		}},
 		"owner": "string?", "owner_kind": "string?", "verdict": "string", "confidence": "decimal",
 		"failures": object{
-			"n": "int", "by_hop": byHop, "verdict": "string", "any_cut": object{"n": "int", "by_hop": byHop, "verdict": "string"},
+			"n": "int", "by_hop": byHop, "verdict": "string", "why": why, "any_cut": object{"n": "int", "by_hop": byHop, "verdict": "string", "why": why},
 		},
 		"outcomes":  list1{object{"outcome": "string", "n": "int"}},
 		"instances": list1{object{"hop": "string", "instance": "string", "n": "int", "share": "number", "body_share": "number"}},
@@ -96,7 +97,7 @@ var ownerContract = func() object {
 				"around": "int", "outlasting": "int", "outlasting_by_chance": "int",
 			}},
 		}},
-		"instances_verdict": "string?", "observations": notes, "warnings": notes,
+		"instances_verdict": "string?", "why": why, "observations": notes, "warnings": notes,
 	}
 }()
 

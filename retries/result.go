@@ -22,6 +22,9 @@ type Query struct {
 	// numbers of others, which is not taken into account.
 	Biased, Weighted bool
 	MaxHops          int // most hops to list, those with most calls that were retried; 0 for all
+	// Queue says of a hop's calls, in a few words, which full pool they wait for, "" where
+	// none is known; nil knows none.
+	Queue func(spans.Hop) string
 }
 
 // Result says what retries are worth. Times are ns.

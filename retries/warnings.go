@@ -20,6 +20,7 @@ func (d *describer) warnings(r *Result) []note.Warning {
 	ofRatio(r, say)
 	for i := range r.Hops {
 		ofHop(&r.Hops[i], say)
+		d.ofQueue(&r.Hops[i], say)
 	}
 	ofMoments(r, say)
 	return list
@@ -103,6 +104,17 @@ func ofHop(h *Hop, say sayer) {
 	}
 	if t := h.ExecutedTwice; t != nil && t.Writes > 0 {
 		say("write_executed_twice", "%s: %d of the calls that the server ran more than once %s", name, t.Writes, note.Form(t.Writes, "looks like a write", "look like writes"))
+	}
+}
+
+// ofQueue holds what retries complete against the load that they add to a full pool.
+func (d *describer) ofQueue(h *Hop, say sayer) {
+	if d.q.Queue == nil || h.Attempts == h.Calls || h.Calls == 0 {
+		return
+	}
+	if queue := d.q.Queue(h.Hop); queue != "" {
+		more := Count{h.Attempts - h.Calls, h.Calls}
+		say("retries_lengthen_queue", "%s: %s, and retries add %s of its calls to the queue: that %d of %d were rescued stands against what the others wait longer", h.Hop, queue, ratio.Percent(*more.Share()), h.Rescue.N, h.Rescue.Of)
 	}
 }
 

@@ -46,6 +46,7 @@ func (a *adviser) advise(row *buckets.Result) Hop {
 	}
 	a.compare(&h, row)
 	h.Warnings = a.warningsOf(&h, row)
+	a.queueing(&h)
 	return h
 }
 

@@ -259,6 +259,7 @@ func (a *adviser) planSteps() {
 	}
 	a.step("for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
 		"that every hop is there, that cut attempts are marked, and that the window covers the busiest day", "tailscope timeouts")
+	a.step(a.queueStep(), "that calls no longer wait for each other, and how busy the pool is", "tailscope calls, for traces")
 	a.step(a.canaryStep(), "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
 		"tailscope timeouts --by KEY, with the key that tells the canary's calls from the others")
 	a.step(a.setStep(), "that no hop has more than "+a.FalseTimeout.Text()+" of its first attempts cut, and what is held at the busiest time",
@@ -278,7 +279,7 @@ func (a *adviser) canaryStep() string {
 	var list []string
 	for i := range a.result.Hops {
 		if h := &a.result.Hops[i]; h.Canary != nil {
-			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Name, durations.Text(h.Canary.RaiseTo), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
+			list = append(list, fmt.Sprintf("%s to %s for %d %s", h.Name, raiseText(h.Canary), quantile.CanarySize(a.Target, 0, a.Confidence), h.Canary.attempts()))
 		}
 	}
 	return sentence("on a part of the traffic, raise ", list, ", ", "")

@@ -24,6 +24,9 @@ type Query struct {
 	Biased         bool                         // traces were chosen by how they went
 	Sampled        bool                         // not all traces are there: counts give no rate
 	Weighted       bool                         // traces stand for different numbers of them
+	// Queue returns the full pool that the calls of a hop wait for, nil where none is known;
+	// a nil Queue knows none.
+	Queue func(spans.Hop) *Queue
 }
 
 // adviser works an answer out.

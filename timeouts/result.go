@@ -70,6 +70,7 @@ type Hop struct {
 	SafeToLower bool                        `json:"safe_to_lower"`
 	Retries     uint64                      `json:"most_retries"` // of one call that were seen
 	Strata      jsontype.List[Stratum]      `json:"strata"`
+	Queue       *Queue                      `json:"queue"` // that its calls wait in; nil where none is known
 	Reason      string                      `json:"reason"`
 	Warnings    jsontype.List[note.Warning] `json:"warnings"`
 }
@@ -142,6 +143,9 @@ type Canary struct {
 	From    string // what RaiseTo rests on
 	Sizes   []Size
 	Effect  depend.Effect // of today's first attempts at the target, if it counts
+	// Lengthens: the calls wait for a full pool, and the raised timeout makes them wait
+	// longer.
+	Lengthens bool
 }
 
 // MarshalJSON writes the sizes as objects with a member for each quantile.
@@ -151,7 +155,7 @@ func (c Canary) MarshalJSON() ([]byte, error) {
 		attempts[s.P], takes[s.P] = s.Attempts, s.Takes
 	}
 	return jsontype.Object{
-		"raise_to_ns", c.RaiseTo, "from", c.From, "first_attempts", attempts, "takes_ns", takes, "design_effect", c.Effect,
+		"raise_to_ns", c.RaiseTo, "from", c.From, "first_attempts", attempts, "takes_ns", takes, "design_effect", c.Effect, "lengthens_queue", c.Lengthens,
 	}.MarshalJSON()
 }
 

@@ -18,6 +18,7 @@ var Rules = [...]Rule{
 	{"retries_once", "1 retry seen", "the retries of the outermost layer that retries, of the call with the longest; none seen: one retry of the longest call"},
 	{"server_side", fmt.Sprintf("%d %% of the cut first attempts with a server span", leastCoverage), "the timeout that the servers' times suggest, beside the advice"},
 	{"safe_to_lower", "a certificate, today's timeout", "the advice is shorter than today's timeout, and certified"},
+	{"pool_full", "a call whose pool is full, see calls", "fix the queue first: its timeout, its canary and its retries come second, as they make the queue longer"},
 	{"close_to_median", "p50 and the target exact", "the target quantile is less than twice the median: a small slowdown would cut nearly every call"},
 	{"timeouts_inverted", "2 walls, one call inside the other", "the outer call is not given more than the inner one; of walls that are only inferred, up to 2 % more"},
 	{"calls_both_ways", "1 call each way", fmt.Sprintf("two hops seem to call each other: both ways are left out, or the rarer where the other is %d times as frequent", mostlyOneWay)},

@@ -132,7 +132,7 @@ func canaryText(c *Canary) string {
 		}
 		sizes = append(sizes, text)
 	}
-	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do%s", durations.Text(c.RaiseTo), c.From, strings.Join(sizes, ", "), together(c.Effect))
+	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do%s", raiseText(c), c.From, strings.Join(sizes, ", "), together(c.Effect))
 }
 
 // together says that a canary of attempts that come together must be larger; by how

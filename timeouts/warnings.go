@@ -53,6 +53,7 @@ func (a *adviser) warn() {
 			a.result.Warnings = append(a.result.Warnings, note.Warning{Code: code, Text: text})
 		}
 	}
+	add("pool_full", a.queues())
 	if len(a.result.Hops) > 0 {
 		add("short_window", a.shortWindow())
 	}

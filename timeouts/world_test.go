@@ -43,6 +43,7 @@ type world struct {
 	settings Settings
 	biased   bool
 	weighted bool
+	queue    func(spans.Hop) *Queue
 }
 
 var usual = Settings{FalseTimeout: 1e6, Headroom: 133, Allowance: 10 * ms, Floor: 10 * ms}
@@ -65,7 +66,7 @@ func (w world) advise() Result {
 		w.graph = callgraph.NewAccumulator(callgraph.Config{})
 	}
 	g := w.graph.Graph()
-	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted}
+	q := Query{Settings: w.settings, Target: w.settings.Target(g), Confidence: confidence, Graph: g, Retries: &retries.Result{}, Biased: w.biased, Weighted: w.weighted, Queue: w.queue}
 	q.FirstCompleted = map[spans.Hop]quantile.Union{}
 	for _, h := range w.hops {
 		k := spans.Hop{Name: h.name, Kind: kindOf(h.name)}

@@ -29,7 +29,7 @@ worst cases. It needs parent ids, so a hop log is not checkable.`,
   tailscope orphans --trace-url 'https://jaeger.example.com/trace/{trace}' traces.json
   tailscope orphans --fail-on 'orphans>0' traces.json`,
 	},
-	rests: []string{neighborsKind.name},
+	rests: []string{neighborsKind.name, "calls"},
 	reads: spans.Hosts,
 	shows: spans.Positions | spans.Texts,
 	new:   func() settings { return new(orphanSettings) },
@@ -72,7 +72,7 @@ func (s *orphanSettings) collect(p *plan) any {
 
 func (*orphanSettings) result(r *results, collected any) func() report.Section {
 	w := collected.(*orphans.Accumulator)
-	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Confidence: r.plan.confidence, Wall: r.wallOf()})
+	result := w.Result(orphans.Query{Quantiles: r.plan.quantiles, Confidence: r.plan.confidence, Wall: r.wallOf(), Why: r.whyOrphans})
 	result.Inferred = r.merged.nested > 0 && result.Checkable
 	r.orphans = &result
 	if r.sampling.Kind != sampling.Biased {

@@ -29,6 +29,7 @@ many traces each needs.`,
 		Example: `  tailscope owner traces.json.gz
   tailscope owner --tail-from p99 hops.ndjson.gz`,
 	},
+	rests: []string{"calls"},
 	shows: spans.Hosts | spans.Instances | spans.Texts,
 	keep:  assembly.KeepAll,
 	new:   func() settings { return new(ownerSettings) },
@@ -68,7 +69,7 @@ func (s *ownerSettings) result(r *results, collected any) func() report.Section 
 	}
 	owner := collected.(*attribution.Accumulator).Result(attribution.Query{
 		Quantiles: p.quantiles, TailFrom: s.from, Confidence: p.confidence, MaxHops: p.maxHops, Jobs: p.jobs,
-		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
+		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, Why: r.causeOf,
 	})
 	r.owner = &owner
 	return func() report.Section { return owner.Section(&r.view) }

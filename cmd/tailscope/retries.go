@@ -28,6 +28,7 @@ each needs.`,
 		Example: `  tailscope retries hops.ndjson.gz
   tailscope retries --timeout 'orders=300ms' --write-hop 'orders' traces.json.gz`,
 	},
+	rests: []string{"calls"},
 	shows: spans.Texts,
 	keep:  assembly.KeepRetried,
 	new:   func() settings { return new(retrySettings) },
@@ -60,7 +61,7 @@ func (s *retrySettings) result(r *results, collected any) func() report.Section 
 	worth := collected.(*retries.Accumulator).Result(retries.Query{
 		Confidence: p.confidence, MaxHops: p.maxHops, Wall: r.wallOf(),
 		Completed: func(h spans.Hop) quantile.Union { return completed[h] },
-		Biased:    r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted,
+		Biased:    r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, Queue: r.queueText,
 	})
 	r.retries = &worth
 	return func() report.Section { return worth.Section(&r.view) }

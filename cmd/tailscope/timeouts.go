@@ -32,7 +32,7 @@ and reserves its retries once. No model's guess ever sets a timeout.`,
 		Example: `  tailscope timeouts hops.ndjson.gz
   tailscope timeouts --false-timeout 1% --allowance 1s --entry-budget 5s traces.json.gz`,
 	},
-	rests: []string{"owner", "retries", "orphans"},
+	rests: []string{"owner", "calls", "retries", "orphans"},
 	keep:  assembly.KeepAll,
 	new:   func() settings { return new(timeoutSettings) },
 	merge: merges[*callgraph.Accumulator],
@@ -98,6 +98,7 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 		Biased:         kind == sampling.Biased,
 		Sampled:        kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 		Weighted:       r.sampling.Weighted,
+		Queue:          r.queueOf,
 	})
 	r.timeouts = &advice
 	return func() report.Section { return advice.Section(&r.view) }
