@@ -8,7 +8,6 @@ import (
 
 	"github.com/tailscope/tailscope/internal/numbering"
 	"github.com/tailscope/tailscope/internal/spill"
-	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -33,12 +32,12 @@ type Accumulator struct {
 	held    int64                  // bytes of moments in memory
 	file    *spill.File
 	files   []*spill.File
-	store   *quantile.Store // of the result
 	err     error
 
 	hosts, instances nameIndex
 	serves           calleeIndex
 	first            []bool // by span: its server's span was met
+	recent           [recentPairs]recentPair
 	traces           uint64
 }
 
@@ -57,11 +56,11 @@ func NewAccumulator(c Config) *Accumulator {
 
 // Err returns the first error of writing moments to a file or reading them. After one the
 // result is not to be trusted.
-func (a *Accumulator) Err() error { return cmp.Or(a.err, a.store.Err()) }
+func (a *Accumulator) Err() error { return a.err }
 
 // Close deletes the files that moments were written to.
 func (a *Accumulator) Close() error {
-	err := errors.Join(a.file.Close(), a.store.Close())
+	err := a.file.Close()
 	for _, f := range a.files {
 		err = errors.Join(err, f.Close())
 	}
@@ -112,9 +111,6 @@ func (a *Accumulator) serve(t *spans.Trace, i int32) {
 	s := &t.Spans[i]
 	callee := a.calleeOf(t, s.Hop)
 	m := moment{call: noCall, begin: s.Start, work: s.Duration, instance: a.ownName(t, s)}
-	if s.Outcome != spans.Completed {
-		m.flags |= stopped
-	}
 	if p := t.Parents[i]; p >= 0 && t.Hops[t.Spans[p].Hop].Kind == spans.Client && t.Spans[p].Timed() && t.Spans[p].Duration >= 0 {
 		a.answer(t, &m, i, p, callee)
 	}
@@ -147,11 +143,26 @@ func (a *Accumulator) answer(t *spans.Trace, m *moment, i, p int32, callee int32
 	}
 }
 
+// recentPairs is how many pairs are found without a look into the list: few are looked at
+// again and again.
+const recentPairs = 64
+
+// recentPair is one that was looked at lately.
+type recentPair struct {
+	pairKey
+	next int32 // one more than its number, 0 for none
+}
+
 func (a *Accumulator) pair(k pairKey) int32 {
-	if n, known := a.pairs.Find(k); known {
-		return n
+	last := &a.recent[(uint32(k.hop)*31+uint32(k.callee))%recentPairs]
+	if last.next == 0 || last.pairKey != k {
+		n, known := a.pairs.Find(k)
+		if !known {
+			n = a.pairs.Add(k)
+		}
+		*last = recentPair{k, n + 1}
 	}
-	return a.pairs.Add(k)
+	return last.next - 1
 }
 
 func hostOf(t *spans.Trace, s *spans.Span) string {
@@ -206,14 +217,9 @@ func (a *Accumulator) calleeOf(t *spans.Trace, hop int32) int32 {
 
 // keep keeps a moment, and writes out what is too much.
 func (a *Accumulator) keep(callee int32, m moment) {
-	l := &a.logs[callee]
-	before := cap(l.held)
-	l.held = append(l.held, m)
-	if grown := cap(l.held) - before; grown > 0 {
-		a.held += int64(grown) * int64(unsafe.Sizeof(m))
-		if a.config.Memory > 0 && a.held > a.config.Memory {
-			a.writeOut()
-		}
+	a.held += int64(a.logs[callee].add(m)) * int64(unsafe.Sizeof(m))
+	if a.config.Memory > 0 && a.held > a.config.Memory {
+		a.writeOut()
 	}
 }
 
@@ -224,14 +230,16 @@ func (a *Accumulator) writeOut() {
 	for i := range most {
 		most[i] = int32(i)
 	}
-	slices.SortFunc(most, func(x, y int32) int { return cmp.Compare(cap(a.logs[y].held), cap(a.logs[x].held)) })
+	slices.SortFunc(most, func(x, y int32) int { return cmp.Compare(a.logs[y].held, a.logs[x].held) })
 	for _, i := range most {
 		l := &a.logs[i]
-		if a.held <= a.config.Memory/2 || len(l.held) == 0 {
+		if a.held <= a.config.Memory/2 || l.held == 0 {
 			return
 		}
-		a.held -= int64(cap(l.held)) * int64(unsafe.Sizeof(moment{}))
-		if err := l.writeOut(a.file, inTime); err != nil {
+		for _, b := range l.blocks {
+			a.held -= int64(cap(b)) * int64(unsafe.Sizeof(moment{}))
+		}
+		if err := l.writeOut(a.file, byBegin); err != nil {
 			a.fail(err)
 			return
 		}
@@ -279,14 +287,8 @@ func numberOf(list *numbering.List[string], name string) int32 {
 }
 
 func (l *log) merge(o *log, to *numbers) {
-	for i := range o.held {
-		to.translate(&o.held[i])
-	}
-	l.held = append(l.held, o.held...)
-	for _, r := range o.runs {
-		r.to = r.to.then(to)
-		l.runs = append(l.runs, r)
-	}
+	o.translate(to)
+	l.blocks, l.held, l.runs = append(o.blocks, l.blocks...), l.held+o.held, append(l.runs, o.runs...)
 	*o = log{}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
+	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/quantile"
 )
 
@@ -22,7 +23,27 @@ type describer struct {
 	places []*place
 }
 
-func (d *describer) describe(r *Result) error {
+// describe enters what the moments of the callee tell into a result.
+func (d *describer) describe(l *log, q *Query, r *Result) (err error) {
+	if l.empty() {
+		return nil
+	}
+	var store *quantile.Store
+	if q.Memory > 0 {
+		store = quantile.NewStore(q.Memory/int64(max(1, q.Jobs)), d.config.TempDir)
+	}
+	file := spill.New(d.config.TempDir, "calls")
+	defer func() { err = cmp.Or(err, store.Err(), store.Close(), file.Close()) }()
+	d.study = newStudy(l, q, store, file, int(max(blockMoments, q.Memory/momentSize)))
+	if err := d.study.run(); err != nil {
+		return err
+	}
+	d.places = d.study.inOrder()
+	return d.decide(r)
+}
+
+// decide enters the pairs of the callee with their verdicts, and the callee.
+func (d *describer) decide(r *Result) error {
 	var pools []pool
 	for _, call := range slices.Sorted(maps.Keys(d.study.pairs)) {
 		p := d.study.pairs[call]

@@ -27,7 +27,8 @@ const (
 	oneHost                     // both sides name one host
 	twoHosts                    // they name two
 	fromCall                    // a call reached it, though maybe not the first of its spans
-	stopped                     // the server's span ended by an error or a cut
+
+	placeShift = 8 // above are, in memory, one more than the number of the place, 0 for not known yet
 )
 
 func (m *moment) has(f uint32) bool { return m.flags&f != 0 }
@@ -47,7 +48,7 @@ func inTime(a, b moment) int {
 		return cmp.Compare(a.begin, b.begin)
 	}
 	return cmp.Or(cmp.Compare(a.work, b.work), cmp.Compare(a.start, b.start), cmp.Compare(a.took, b.took),
-		cmp.Compare(a.call, b.call), cmp.Compare(a.caller, b.caller), cmp.Compare(a.instance, b.instance), cmp.Compare(a.flags, b.flags))
+		cmp.Compare(a.call, b.call), cmp.Compare(a.caller, b.caller), cmp.Compare(a.instance, b.instance), cmp.Compare(a.flags&(1<<placeShift-1), b.flags&(1<<placeShift-1)))
 }
 
 // asCalled compares moments of one pair by when the call began, then as inTime.

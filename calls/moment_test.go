@@ -39,16 +39,15 @@ func TestMomentsOfRunsComeInOrder(t *testing.T) {
 	all := someMoments(r, 3*blockMoments)
 	var l log
 	for i, m := range all {
-		l.held = append(l.held, m)
+		l.add(m)
 		if i == 10 || i == 2*blockMoments || i == 2*blockMoments+1 {
-			if err := l.writeOut(f, inTime); err != nil {
+			if err := l.writeOut(f, byBegin); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	slices.SortFunc(l.held, inTime)
 	var got []moment
-	if err := l.each(inTime, func(m *moment) { got = append(got, *m) }); err != nil {
+	if err := l.each(byBegin, func(m *moment) { got = append(got, *m) }); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(all, inTime)
@@ -60,12 +59,15 @@ func TestMomentsOfRunsComeInOrder(t *testing.T) {
 // A file that cannot be read is an error, not fewer moments.
 func TestAClosedFileOfMomentsIsAnError(t *testing.T) {
 	f := spill.New(t.TempDir(), "calls")
-	l := log{held: someMoments(rand.New(rand.NewPCG(5, 6)), 5)}
-	if err := l.writeOut(f, inTime); err != nil {
+	var l log
+	for _, m := range someMoments(rand.New(rand.NewPCG(5, 6)), 5) {
+		l.add(m)
+	}
+	if err := l.writeOut(f, byBegin); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := l.each(inTime, func(*moment) { t.Error("a moment of a closed file") }); err == nil {
+	if err := l.each(byBegin, func(*moment) { t.Error("a moment of a closed file") }); err == nil {
 		t.Error("no error")
 	}
 }

@@ -44,19 +44,18 @@ func (s *study) follow(p *pair, scope int) (*following, error) {
 func (s *study) eachCall(p *pair, visit func(*moment)) error {
 	var l log
 	var failed error
-	err := s.log.each(inTime, func(m *moment) {
+	err := s.log.any(func(m *moment) {
 		if m.call != p.call || failed != nil {
 			return
 		}
-		if l.held = append(l.held, *m); len(s.log.runs) > 0 && len(l.held) >= s.most {
-			failed = l.writeOut(s.file, asCalled)
+		if l.add(*m); len(s.log.runs) > 0 && l.held >= s.most {
+			failed = l.writeOut(s.file, byStart)
 		}
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	slices.SortFunc(l.held, asCalled)
-	return l.each(asCalled, visit)
+	return l.each(byStart, visit)
 }
 
 // waiting is what a call waited above the floor, in ns.

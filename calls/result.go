@@ -3,10 +3,11 @@ package calls
 import (
 	"cmp"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
-	"github.com/tailscope/tailscope/internal/spill"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -182,6 +183,7 @@ type Query struct {
 	Biased, Sampled bool
 	// Memory is how many bytes samples hold before the rest goes to a file; 0: no limit.
 	Memory int64
+	Jobs   int // goroutines to use; the result is the same for any number
 }
 
 // Result says why calls are slow. After an error, which Err tells too, it is not to be
@@ -192,11 +194,8 @@ func (a *Accumulator) Result(q Query) Result {
 		r.Reason = "no call has a server's span"
 	}
 	a.renumber()
-	for _, i := range sortedNumbers(a.callees.Values()) {
-		if err := a.study(int32(i), &q, &r); err != nil {
-			a.fail(err)
-			break
-		}
+	for _, part := range a.studies(&q) {
+		r.Pairs, r.Callees = append(r.Pairs, part.Pairs...), append(r.Callees, part.Callees...)
 	}
 	slices.SortStableFunc(r.Pairs, func(x, y Pair) int { return cmp.Or(x.Call.Compare(y.Call), cmp.Compare(x.Callee, y.Callee)) })
 	r.Unanswered = a.unanswered()
@@ -234,14 +233,7 @@ func (a *Accumulator) renumber() {
 		to.calls[i] = int32(at)
 	}
 	for i := range a.logs {
-		l := &a.logs[i]
-		for k := range l.held {
-			to.translate(&l.held[k])
-		}
-		for k := range l.runs {
-			l.runs[k].to = l.runs[k].to.then(to)
-		}
-		slices.SortFunc(l.held, inTime)
+		a.logs[i].translate(to)
 	}
 }
 
@@ -257,24 +249,23 @@ func (a *Accumulator) sortedPairs() []int {
 	return list
 }
 
-// study enters what one callee tells into the result.
-func (a *Accumulator) study(callee int32, q *Query, r *Result) (err error) {
-	l := &a.logs[callee]
-	if len(l.held)+len(l.runs) == 0 {
-		return nil
+// studies looks at each callee, in the order of their names.
+func (a *Accumulator) studies(q *Query) []Result {
+	names, calls, callees := sortedNames(a.names.Values()), a.sortedPairs(), sortedNumbers(a.callees.Values())
+	parts, errs := make([]Result, len(callees)), make([]error, len(callees))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range max(1, q.Jobs) {
+		group.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(callees); i = int(next.Add(1) - 1) {
+				d := describer{Accumulator: a, callee: a.callees.Values()[callees[i]], names: names, calls: calls}
+				errs[i] = d.describe(&a.logs[callees[i]], q, &parts[i])
+			}
+		})
 	}
-	var store *quantile.Store
-	if q.Memory > 0 {
-		store = quantile.NewStore(q.Memory, a.config.TempDir)
-	}
-	file := spill.New(a.config.TempDir, "calls")
-	defer func() { err = cmp.Or(err, store.Err(), store.Close(), file.Close()) }()
-	s := newStudy(l, q, store, file, int(max(blockMoments, q.Memory/momentSize)))
-	if err = s.run(); err != nil {
-		return err
-	}
-	d := describer{a, s, a.callees.Values()[callee], sortedNames(a.names.Values()), a.sortedPairs(), s.inOrder()}
-	return d.describe(r)
+	group.Wait()
+	a.fail(cmp.Or(errs...))
+	return parts
 }
 
 func sortedNames(names []string) []string {

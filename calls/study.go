@@ -21,8 +21,9 @@ type study struct {
 	insts  map[int32]*room
 	calls  map[int32]*room // by caller's instance
 	pairs  map[int32]*pair
-	places map[placeKey]*place
-	last   *place
+	places []*place
+	byKey  map[placeKey]int32
+	last   int32 // number of the last place that was looked up
 }
 
 // placeKey is a pair between two instances.
@@ -104,40 +105,53 @@ func mean(s quantile.Sum, n uint64) float64 {
 }
 
 func newStudy(l *log, q *Query, store *quantile.Store, file *spill.File, most int) *study {
-	return &study{log: l, query: q, store: store, file: file, most: most, insts: map[int32]*room{}, calls: map[int32]*room{}, pairs: map[int32]*pair{}, places: map[placeKey]*place{}}
+	return &study{log: l, query: q, store: store, file: file, most: most, insts: map[int32]*room{}, calls: map[int32]*room{}, pairs: map[int32]*pair{}, byKey: map[placeKey]int32{}}
 }
 
 // run walks over the moments until all is known but what depends on the order of calls.
 func (s *study) run() error {
-	if err := s.log.each(inTime, s.count); err != nil {
+	if err := s.log.any(s.count); err != nil {
 		return err
 	}
 	s.findFloors()
-	if err := s.log.each(inTime, s.measure); err != nil {
+	if err := s.log.any(s.measure); err != nil {
 		return err
 	}
 	s.findQuantiles()
-	if err := s.log.each(inTime, s.sort); err != nil {
+	if err := s.log.any(s.sort); err != nil {
 		return err
 	}
 	s.findExcess()
 	return s.sweep()
 }
 
-// placeOf returns the place of a moment.
-func (s *study) placeOf(m *moment) *place {
+// placeOf returns the place of a moment, and has one in memory remember it.
+func (s *study) placeOf(m *moment) *place { return s.places[s.numberOf(m)] }
+
+func (s *study) numberOf(m *moment) int32 {
+	if n := m.flags >> placeShift; n > 0 {
+		return int32(n - 1)
+	}
 	k := placeKey{m.call, m.caller, m.instance}
 	if m.has(fromCall) && m.call == noCall {
 		k.call-- // its caller is known
 	}
-	if s.last == nil || s.last.placeKey != k {
-		s.last = s.places[k]
-		if s.last == nil {
-			s.last = s.newPlace(k)
-			s.places[k] = s.last
-		}
+	if len(s.places) == 0 || s.places[s.last].placeKey != k {
+		s.last = s.find(k)
+	}
+	if s.last < 1<<(32-placeShift)-1 {
+		m.flags |= uint32(s.last+1) << placeShift
 	}
 	return s.last
+}
+
+func (s *study) find(k placeKey) int32 {
+	n, known := s.byKey[k]
+	if !known {
+		n = int32(len(s.places))
+		s.places, s.byKey[k] = append(s.places, s.newPlace(k)), n
+	}
+	return n
 }
 
 func (s *study) newPlace(k placeKey) *place {
@@ -164,13 +178,10 @@ func (s *study) pairAt(call int32) *pair {
 	return p
 }
 
-// inOrder returns the places by their keys, so that sums of floats do not depend on the
-// order of a map.
+// inOrder returns the places by their keys, so that sums of floats do not depend on who
+// came first.
 func (s *study) inOrder() []*place {
-	var list []*place
-	for _, p := range s.places {
-		list = append(list, p)
-	}
+	list := slices.Clone(s.places)
 	slices.SortFunc(list, func(a, b *place) int {
 		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.placeKey.caller, b.placeKey.caller), cmp.Compare(a.placeKey.instance, b.placeKey.instance))
 	})
@@ -288,7 +299,9 @@ func (s *study) measure(m *moment) {
 	p.pair.measure(m, gap, cut)
 	p.pair.aboveFloor.Add(gap-min(gap, p.floors.gap), 1)
 	p.served.n++
-	p.served.work.Add(m.work)
+	if len(s.insts) > 1 {
+		p.served.work.Add(m.work)
+	}
 	if cut {
 		w := p.wasted(m)
 		s.whole.wasted = durations.Sum(s.whole.wasted, w)

@@ -25,13 +25,13 @@ type sweep struct {
 	window int64    // how long ends of calls are remembered
 	open   []ending // a heap, the earliest first
 	batch  []moment // with one begin
-	in     []*place // of the batch
+	in     []int32  // places of the batch
 }
 
-// ending is when a server will be done.
+// ending is when a server at a place will be done.
 type ending struct {
 	at int64
-	in *place
+	in int32
 }
 
 // sweep counts what is open at once, and the hand-overs.
@@ -43,7 +43,7 @@ func (s *study) sweep() error {
 			p.setChances(s)
 		}
 	}
-	if err := s.log.each(inTime, w.add); err != nil {
+	if err := s.log.each(byBegin, w.add); err != nil {
 		return err
 	}
 	w.begin()
@@ -90,28 +90,33 @@ func (w *sweep) begin() {
 	if len(w.batch) > 1 {
 		slices.SortFunc(w.batch, inTime)
 	}
-	w.in = w.in[:0]
-	for i := range w.batch {
-		p := w.placeOf(&w.batch[i])
-		w.in = append(w.in, p)
-		w.change(p, t, 1)
-		if w.batch[i].work == 0 {
-			w.change(p, t, -1)
-		}
-	}
-	for i, p := range w.in {
-		if p.pair != nil && p.pair.judged {
+	w.enter(t)
+	for i, at := range w.in {
+		if p := w.places[at]; p.pair != nil && p.pair.judged {
 			w.look(&w.batch[i], p)
 		}
 	}
-	for i, p := range w.in {
+	for i, at := range w.in {
 		if w.batch[i].work == 0 {
-			w.end(p, t)
+			w.end(w.places[at], t)
 		} else {
-			w.push(ending{w.batch[i].end(), p})
+			w.push(ending{w.batch[i].end(), at})
 		}
 	}
 	w.batch = w.batch[:0]
+}
+
+// enter counts all of the batch as open, but those that end at once.
+func (w *sweep) enter(t int64) {
+	w.in = w.in[:0]
+	for i := range w.batch {
+		at := w.numberOf(&w.batch[i])
+		w.in = append(w.in, at)
+		w.change(w.places[at], t, 1)
+		if w.batch[i].work == 0 {
+			w.change(w.places[at], t, -1)
+		}
+	}
 }
 
 func (w *sweep) change(p *place, t int64, by int32) {
@@ -123,8 +128,8 @@ func (w *sweep) change(p *place, t int64, by int32) {
 }
 
 func (w *sweep) leave(e ending) {
-	w.change(e.in, e.at, -1)
-	w.end(e.in, e.at)
+	w.change(w.places[e.in], e.at, -1)
+	w.end(w.places[e.in], e.at)
 }
 
 func (w *sweep) end(p *place, t int64) {

@@ -204,15 +204,14 @@ func (s *study) median(sample *quantile.Sample) int64 {
 // enough calls.
 func (s *study) worst(p *pair, places []*place, f *finding) {
 	all := byInstance(p, places)
-	var most, rest int64
+	if len(all) < 2 {
+		return
+	}
+	var most int64
 	for i := range all {
 		if m := s.middle(all[i].work); f.worst == nil || m > most {
 			f.worst, f.worstOf, most = &all[i].served, all[i].instance, m
 		}
-	}
-	if len(all) < 2 {
-		f.worst = nil
-		return
 	}
 	var others quantile.Union
 	for i := range all {
@@ -220,8 +219,7 @@ func (s *study) worst(p *pair, places []*place, f *finding) {
 			others = append(others, all[i].work...)
 		}
 	}
-	rest = s.middle(others)
-	f.ratio = float64(most) / float64(max(1000, rest))
+	f.ratio = float64(most) / float64(max(1000, s.middle(others)))
 }
 
 func (s *study) middle(u quantile.Union) int64 { return u.At((u.N() + 1) / 2)[0] }

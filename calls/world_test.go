@@ -317,6 +317,7 @@ func resultOf(t testing.TB, traces []*spans.Trace, workers int, c Config, q Quer
 	if q.Quantiles == nil {
 		q.Quantiles = []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.95")}
 	}
+	q.Jobs = workers
 	r := all[0].Result(q)
 	if err := all[0].Err(); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (*callSettings) check(*plan, bool) error { return nil }
 
 // callShare is what part of --memory the moments of calls have, and the samples of one
 // callee after them.
-const callShare = 8
+const callShare = 4
 
 func (*callSettings) collect(p *plan) any {
 	return calls.NewAccumulator(calls.Config{Memory: p.memory / callShare / int64(p.jobs), TempDir: p.tempDir})
@@ -69,7 +69,7 @@ func (r *results) whyCalls() *calls.Result {
 	}
 	kind := r.sampling.Kind
 	result := collected.Result(calls.Query{
-		Quantiles: r.plan.quantiles, Memory: r.plan.memory / callShare,
+		Quantiles: r.plan.quantiles, Memory: r.plan.memory / callShare, Jobs: r.plan.jobs,
 		Biased: kind == sampling.Biased, Sampled: kind == sampling.Biased || kind == sampling.Probability || r.sampling.Weighted,
 	})
 	r.calls = &result
