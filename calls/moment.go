@@ -3,6 +3,7 @@ package calls
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 )
 
 // noCall stands for the call of a server's span that answers none.
@@ -33,14 +34,31 @@ const (
 
 func (m *moment) has(f uint32) bool { return m.flags&f != 0 }
 
-// end is when the server was done.
-func (m *moment) end() int64 { return m.begin + m.work }
+// end is when the server was done, at most the largest number.
+func (m *moment) end() int64 {
+	if m.begin > math.MaxInt64-m.work {
+		return math.MaxInt64
+	}
+	return m.begin + m.work
+}
 
 // lag is from the call's start to the server's, on two clocks.
-func (m *moment) lag() int64 { return m.begin - m.start }
+func (m *moment) lag() int64 { return less(m.begin, m.start) }
 
 // back is from the server's end to the call's, on two clocks.
-func (m *moment) back() int64 { return m.start + m.took - m.end() }
+func (m *moment) back() int64 { return less(m.took-m.work, m.lag()) }
+
+// less is a - b, or the nearest number that there is.
+func less(a, b int64) int64 {
+	switch d := a - b; {
+	case b < 0 && d < a:
+		return math.MaxInt64
+	case b > 0 && d > a:
+		return math.MinInt64
+	default:
+		return d
+	}
+}
 
 // inTime compares moments of one callee by when its server began, then by all the rest.
 func inTime(a, b moment) int {

@@ -45,10 +45,7 @@ func (r *room) count(m *moment) {
 
 // length is from the first begin to the last end.
 func (r *room) length() int64 {
-	if r.first < 0 && r.last > math.MaxInt64+r.first {
-		return math.MaxInt64
-	}
-	return r.last - r.first
+	return less(r.last, r.first)
 }
 
 // chance is how likely one of the room ends within so many ns, if ends came whenever.
@@ -65,7 +62,7 @@ func (r *room) change(t int64, by int32) {
 		for int(r.open) >= len(r.at) {
 			r.at = append(r.at, 0)
 		}
-		r.at[r.open] = durations.Sum(r.at[r.open], t-r.changed)
+		r.at[r.open] = durations.Sum(r.at[r.open], less(t, r.changed))
 	}
 	r.changed = t
 	r.open += by
@@ -80,7 +77,7 @@ const mostEnds = 1 << 12
 
 func (r *room) remember(t, window int64) {
 	from := 0
-	for from < len(r.ends) && r.ends[from] < t-window {
+	for from < len(r.ends) && r.ends[from] < less(t, window) {
 		from++
 	}
 	if from > len(r.ends)/2 || len(r.ends) == mostEnds {

@@ -286,7 +286,7 @@ func (p *place) gapOf(m *moment, cut bool) int64 {
 	if !cut {
 		return m.took - m.work
 	}
-	return durations.Sum(max(0, m.lag()-p.lag), p.floors.gap)
+	return durations.Sum(max(0, less(m.lag(), p.lag)), p.floors.gap)
 }
 
 func (s *study) measure(m *moment) {
@@ -326,9 +326,9 @@ func (p *pair) measure(m *moment, gap int64, cut bool) {
 // where it is not known to be another, else by where half of the floor of gaps is the way
 // there.
 func (p *place) wasted(m *moment) int64 {
-	late := -m.back()
+	late := less(0, m.back())
 	if p.pair.skewed {
-		late += p.floors.gap/2 - p.lag
+		late = less(late, less(p.lag, p.floors.gap/2))
 	}
 	return max(0, min(late, m.work))
 }

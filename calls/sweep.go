@@ -39,7 +39,8 @@ func (s *study) sweep() error {
 	w := &sweep{study: s}
 	for _, p := range s.places {
 		if p.pair != nil {
-			w.window = max(w.window, 2*p.floors.gap+handOvers[widths-1])
+			_, to := p.answerWindow(widths - 1)
+			w.window = max(w.window, to)
 			p.setChances(s)
 		}
 	}
@@ -67,7 +68,8 @@ func (p *place) setChances(s *study) {
 // caller lies that made room for it: the answer's way there and the next call's way back,
 // .6 to 2 floors of gaps.
 func (p *place) answerWindow(width int) (from, to int64) {
-	return 3 * p.floors.gap / 5, 2*p.floors.gap + handOvers[width]
+	gap := min(p.floors.gap, century)
+	return 3 * gap / 5, 2*gap + handOvers[width]
 }
 
 func (w *sweep) add(m *moment) {
@@ -123,7 +125,7 @@ func (w *sweep) change(p *place, t int64, by int32) {
 	w.whole.change(t, by)
 	p.instance.change(t, by)
 	if p.caller != nil {
-		p.caller.change(t, by)
+		p.caller.open += by
 	}
 }
 
@@ -151,10 +153,10 @@ func (w *sweep) look(m *moment, p *place) {
 		p.pair.behind.Add(m.begin - w.whole.ended)
 	}
 	for i, width := range handOvers {
-		w.hit(p, ofCallee, i, w.whole.any && m.begin-w.whole.ended <= width, &w.whole)
-		w.hit(p, ofInstance, i, p.instance.any && m.begin-p.instance.ended <= width, p.instance)
+		w.hit(p, ofCallee, i, w.whole.any && less(m.begin, w.whole.ended) <= width, &w.whole)
+		w.hit(p, ofInstance, i, p.instance.any && less(m.begin, p.instance.ended) <= width, p.instance)
 		from, to := p.answerWindow(i)
-		w.hit(p, ofCaller, i, p.caller.endedIn(m.begin-to, m.begin-from), p.caller)
+		w.hit(p, ofCaller, i, p.caller.endedIn(less(m.begin, to), less(m.begin, from)), p.caller)
 	}
 }
 
