@@ -62,27 +62,26 @@ const (
 
 // What a verdict needs.
 const (
-	leastCalls    = 100 // answered calls
-	leastSlow     = 10
-	leastUsual    = 20
-	leastSeen     = 0.7  // share of the calls that have a server's span
-	leastServed   = 20   // calls of an instance
-	slowRatio     = 2.0  // of medians of work
-	slowShare     = 0.6  // of the slow calls
-	leastWaited   = 20   // calls
-	strong        = 0.5  // strength of hand-overs
-	weak          = 0.2  // below it there are none
-	blind         = 0.5  // chance above which a scope tells nothing
-	half          = 0.5  // of the excess
-	quarter       = 0.25 // of the mean time
-	together      = 0.3  // rank correlation of a call's gap and the next one's
-	growing       = 0.5  // rank correlation of work and calls open
-	nearScope     = 0.1  // an instance's strength may be so much below that of the callee
-	calleeWithin  = 0.5  // of the floor of gaps
-	callerFrom    = 0.8
-	eitherOver    = 0.3 // chance
-	fullAt        = 0.7 // utilisation that leaves room
-	noisyUnderOne = 1
+	leastCalls   = 100 // answered calls
+	leastSlow    = 10
+	leastUsual   = 20
+	leastSeen    = 0.7  // share of the calls that have a server's span
+	leastServed  = 20   // calls of an instance
+	slowRatio    = 2.0  // of medians of work
+	slowShare    = 0.6  // of the slow calls
+	leastWaited  = 20   // calls
+	strong       = 0.5  // strength of hand-overs
+	weak         = 0.2  // below it there are none
+	blind        = 0.5  // chance above which a scope tells nothing
+	half         = 0.5  // of the excess
+	quarter      = 0.25 // of the mean time
+	together     = 0.3  // rank correlation of a call's gap and the next one's
+	growing      = 0.5  // rank correlation of work and calls open
+	nearScope    = 0.1  // an instance's strength may be so much below that of the callee
+	calleeWithin = 0.5  // of the floor of gaps
+	callerFrom   = 0.8
+	eitherOver   = 0.3 // chance
+	fullAt       = 0.7 // utilisation that leaves room
 )
 
 // strength is how much more often than by chance an end comes just before the begin of a

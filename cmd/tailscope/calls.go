@@ -37,6 +37,7 @@ load generator makes too. It needs traces with spans of both sides.`,
 	reads: spans.Hosts | spans.Instances,
 	new:   func() settings { return new(callSettings) },
 	merge: merges[*calls.Accumulator],
+	rules: rulesOf("call_rules", calls.Rules[:]),
 }
 
 type callSettings struct{}
