@@ -47,6 +47,7 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		{"a guess within today's timeout is no canary", hop{n: 900, ms: 300, cut: 100, wall: 500, estimate: 310}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed", hop{n: 0, cut: 100, wall: 500}, NotIdentified, "null", "1000 ms", ""},
 		{"nothing completed, under a timeout that is not known", hop{n: 0, cut: 100, loose: 500}, NotIdentified, "null", "1000 ms", ""},
+		{"cut within a step of the clock", hop{n: 900, ms: 0, cut: 100, loose: 0, clock: 1000}, NotIdentified, "null", "2000 ms", ""},
 		{"no attempts", hop{}, None, "null", "", ""},
 		{"no marks", hop{n: 5000, ms: 300, unmarked: true}, None, "null", "", "--field truncated=KEY"},
 		{"no timeout below the floor", hop{n: 5000, ms: 0}, Certified, "10 ms", "", ""},

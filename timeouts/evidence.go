@@ -240,13 +240,26 @@ type leastRaise struct {
 }
 
 func (a *adviser) leastRaises(row *buckets.Result) []leastRaise {
-	list := []leastRaise{{row.Completed.All.Max, "the slowest attempt that completed"}}
+	var list []leastRaise
+	if done := row.Completed.All; done.N > 0 {
+		list = append(list, leastRaise{atMost(row, done.Max), "the slowest attempt that completed"})
+	}
 	for _, s := range a.strata(row) {
 		if s.Bound != nil {
 			list = append(list, leastRaise{*s.Bound, "what bounds the stratum " + s.Name})
 		}
 	}
 	return slices.DeleteFunc(list, func(l leastRaise) bool { return l.ns == 0 })
+}
+
+// atMost is how long something may have taken at most that is logged as ns: a step of the
+// clock more, where that is more than a tenth of it. Headroom has room for less. On a clock of
+// whole seconds, what was cut at 0 s may have been cut at nearly 1 s.
+func atMost(row *buckets.Result, ns int64) int64 {
+	if step := row.Target.Tail.ClockStep; step > 1 && step > ns/10 {
+		return durations.Sum(ns, step)
+	}
+	return ns
 }
 
 // raiseBeyond is a timeout beyond the one that cuts a row today.
@@ -264,13 +277,19 @@ func (a *adviser) raiseBeyond(row *buckets.Result) (int64, string) {
 // twice is twice the timeout that cuts a row today, 0 where nothing was cut.
 func (a *adviser) twice(row *buckets.Result) (int64, string) {
 	if wall, known := row.MainWall(); known {
-		return max(a.Floor, roundUp(durations.Sum(wall.To, wall.To))), "twice today's timeout"
+		most := wall.To
+		if wall.Source == buckets.Inferred {
+			most = atMost(row, most)
+		}
+		return a.double(most), "twice today's timeout"
 	}
 	if cut := row.Truncated.First; cut.N > 0 {
-		return max(a.Floor, roundUp(durations.Sum(cut.Max, cut.Max))), "twice the longest attempt that was cut"
+		return a.double(atMost(row, cut.Max)), "twice the longest attempt that was cut"
 	}
 	return 0, ""
 }
+
+func (a *adviser) double(ns int64) int64 { return max(a.Floor, roundUp(durations.Sum(ns, ns))) }
 
 // canaryAt are the quantiles that a canary is sized for, besides the target.
 var canaryAt = [...]quantile.P{quantile.MustP("0.95"), quantile.MustP("0.99"), quantile.MustP("0.999")}

@@ -133,15 +133,15 @@ func TestFailingEstimatesComeFirst(t *testing.T) {
 
 func TestTheTableGoesIntoThePage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(path, []byte("a\n<!-- measured: coverage -->\n<!-- end of coverage -->\nb\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("a\n<!-- measured: coverage -->\n<!-- end of coverage -->\n<!-- measured: worlds -->\n<!-- end of worlds -->\nb\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run([]string{"-reps", "1", "-into", path}, os.Stdout) // of one hop each some fall short
+	run([]string{"-only", "coverage,worlds", "-world", "every line twice", "-reps", "1", "-runs", "1", "-into", path}, os.Stdout) // of one hop each some fall short
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), "| lognormal, σ 1 | 200 |") || !strings.HasSuffix(string(text), "b\n") {
+	if err != nil || !strings.Contains(string(text), "| lognormal, σ 1 | 200 |") || !strings.Contains(string(text), "\n| every line twice | ") || !strings.HasSuffix(string(text), "b\n") {
 		t.Errorf("%s, %v", text, err)
 	}
-	for _, bad := range [][]string{{"-reps", "0"}, {"-jobs", "0"}, {"file"}, {"-unknown"}} {
+	for _, bad := range [][]string{{"-reps", "0"}, {"-runs", "0"}, {"-jobs", "0"}, {"-only", "other"}, {"file"}, {"-unknown"}} {
 		if err := run(bad, os.Stdout); err == nil {
 			t.Errorf("%v: no error", bad)
 		}
@@ -151,7 +151,9 @@ func TestTheTableGoesIntoThePage(t *testing.T) {
 // The page of the repository has the marks.
 func TestTheStatisticsPageHasATable(t *testing.T) {
 	text, err := os.ReadFile("../../docs/statistics.md")
-	if err != nil || !strings.Contains(string(text), "<!-- measured: coverage -->\n") || !strings.Contains(string(text), "| bound holds |") {
-		t.Errorf("%v", err)
+	for _, want := range []string{"<!-- measured: coverage -->\n", "| bound holds |", "<!-- measured: worlds -->\n", "<!-- measured: said -->\n", "| asked for |", "<!-- measured: owners -->\n", "| interval holds |"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("no %q, %v", want, err)
+		}
 	}
 }

@@ -54,7 +54,7 @@ var table = map[string][]string{
 	"screen":             {"spans", "quantile", "neighbors", "ingest", "buckets", "orphans", "attribution", "calls", "retries", "timeouts", "findings", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
-	"bench/coverage":     {"quantile", "quantile/depend", "quantile/fit", "bench/page"},
+	"bench/coverage":     {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "timeouts", "attribution", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
 	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "gates", "neighbors", "waterfall", "findings", "screen", "report"},
