@@ -257,14 +257,25 @@ func (p *plan) namesAny(names map[string]bool, hop string) bool {
 
 // otherNames are names of --timeout that mean hops which are called otherwise: which they
 // are is known when the input was read, and what they cut when it was read again.
-type otherNames struct{ of map[string]string }
+type otherNames struct {
+	of       map[string]string
+	settings *config // the file that some may come from, nil without one
+}
 
 func (e *otherNames) Error() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(e.of)) {
-		list = append(list, fmt.Sprintf("--timeout %q is the hop %q, and what was read cannot be read again: write that name", name, e.of[name]))
+		list = append(list, e.settings.said(name)+fmt.Sprintf("--timeout %q is the hop %q, and what was read cannot be read again: write that name", name, e.of[name]))
 	}
 	return strings.Join(list, "\n")
+}
+
+// said begins a message about a hop that the file of settings names with that file.
+func (c *config) said(hop string) string {
+	if c == nil || !c.hops[hop] {
+		return ""
+	}
+	return c.File + ": "
 }
 
 // named replaces them in the flags. Of two that are one hop now, the one of the command
@@ -305,7 +316,7 @@ func (r *results) matchHops(names map[string]bool) {
 		}
 	}
 	if len(meant) > 0 && r.err == nil {
-		r.again = &otherNames{meant}
+		r.again = &otherNames{meant, r.plan.config}
 	}
 }
 
@@ -318,10 +329,7 @@ func (r *results) matchTimeout(written string, names []string) string {
 	if err == nil {
 		return found[0].Hop.Name
 	}
-	of, settings := r.plan.config, ""
-	if of != nil && of.hops[written] {
-		settings = of.File + ": "
-	}
+	settings := r.plan.config.said(written)
 	if several := (*neighbors.AmbiguousError)(nil); errors.As(err, &several) {
 		r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("%s--timeout: %w", settings, err)}))
 		return ""
