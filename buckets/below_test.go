@@ -167,7 +167,7 @@ func TestTooManyHeldAttemptsAreNotChecked(t *testing.T) {
 		}
 		text := ""
 		if !checked {
-			text = fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: 20 of this hop count as failed", limit)
+			text = fmt.Sprintf("more than %d attempts timed out or failed, too many to look for failures that hold a timeout of their chain: 20 of this hop count as failed", limit)
 		}
 		if got := warned(byHop["h"], "below_unchecked"); got != text {
 			t.Errorf("limit %d: warning %q, want %q", limit, got, text)

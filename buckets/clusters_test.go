@@ -74,7 +74,7 @@ func TestTheCutShareHasTheLimitsOfItsEffect(t *testing.T) {
 	if want := fmt.Sprintf("120 of 2520 first attempts worth %d independent ones (n_eff) were cut", s.Effective); !strings.Contains(r.Tail[2].Reason, want) {
 		t.Errorf("%q does not say %q", r.Tail[2].Reason, want)
 	}
-	if !strings.Contains(warned(r, "dependent_attempts"), "of the cut ones") {
+	if !strings.Contains(warned(r, "dependent_attempts"), "of those that timed out") {
 		t.Error(warned(r, "dependent_attempts"))
 	}
 }

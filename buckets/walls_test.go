@@ -70,7 +70,7 @@ func TestOfManyRecordedWallsTheBusiestAreListed(t *testing.T) {
 	if len(r.Walls) != 16 || wallLine(r.Walls[0]) != "recorded 3 at 50" || wallLine(r.Walls[15]) != "recorded 2 at 114" {
 		t.Errorf("of 19 walls: %s", wallTexts(r))
 	}
-	if got := warned(r, "walls_omitted"); got != "19 different timeouts cut this hop: the 16 that cut most attempts are listed" {
+	if got := warned(r, "walls_omitted"); got != "19 different timeouts are at work: the 16 that end most attempts are listed" {
 		t.Errorf("warning %q", got)
 	}
 	if got := r.Tail[2].Reason; !strings.Contains(got, "at 19 walls, the first before p99; walls 50 ms, 100 ms, 101 ms, 102 ms and 15 more;") {

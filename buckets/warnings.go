@@ -48,17 +48,17 @@ func (t tailer) warnings() []note.Warning {
 }
 
 func (t tailer) marksMissing() string {
-	missing := "the input has no mark that says which attempts were cut by a timeout: "
+	missing := "the input has no mark that says which attempts timed out: "
 	if t.query.Marked {
-		missing = "other hops are marked, but no attempt of this one says whether it was cut by a timeout: "
+		missing = "other hops are marked, but no attempt of this one says whether it timed out: "
 	}
 	switch {
 	case t.hop.tells(t.query) || t.r.Attempts == t.r.Unfinished:
 		return ""
 	case t.hop.timeout > 0:
-		return missing + "those of " + durations.Text(t.hop.timeout) + " or more count as cut, but a shorter cut or a failure would stand here as completed"
+		return missing + "those of " + durations.Text(t.hop.timeout) + " or more count as timed out, but one with a shorter timeout or a failure would stand here as completed"
 	}
-	return missing + "cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
+	return missing + "those that did would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"
 }
 
 // messages says how many attempts have messages of timeouts that do not count.
@@ -68,7 +68,7 @@ func (t tailer) messages() string {
 		return ""
 	}
 	return note.Count(n, "attempt that counts as completed or failed has", "attempts that count as completed or failed have") +
-		" a message that speaks of a timeout or a cancellation: for values and limits what failed may have taken any time longer; --match-messages counts " + note.Form(n, "it", "them") + " as cut"
+		" a message that speaks of a timeout or a cancellation: for values and limits what failed may have taken any time longer; --match-messages counts " + note.Form(n, "it", "them") + " as timed out"
 }
 
 // cutEarly says that another timeout than the one that is known cuts.
@@ -77,15 +77,15 @@ func (t tailer) cutEarly() string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s long before the timeout of %s that is known, the first at %s: another one cuts, or the unit of the timeout is wrong",
-		note.Count(e.n, "attempt was cut", "attempts were cut"), durations.Text(e.timeout), durations.Text(e.duration))
+	return fmt.Sprintf("%s long before the timeout of %s that is known, the first at %s: another one is at work, or the unit of the timeout is wrong",
+		note.Count(e.n, "attempt timed out", "attempts timed out"), durations.Text(e.timeout), durations.Text(e.duration))
 }
 
 // wrongMarks names cuts that lie together where more attempts completed above them.
 func (t tailer) wrongMarks() string {
 	var list []string
 	for _, w := range t.wrong {
-		list = append(list, fmt.Sprintf("%s marked as cut at %s, and %d completed above", note.Count(w.Count, "attempt is", "attempts are"), durations.Text(w.To), w.Outlasted))
+		list = append(list, fmt.Sprintf("%s marked as timed out at %s, and %d completed above", note.Count(w.Count, "attempt is", "attempts are"), durations.Text(w.To), w.Outlasted))
 	}
 	if list == nil {
 		return ""
@@ -118,7 +118,7 @@ func (t tailer) dependent() string {
 		}
 	}
 	if cut := t.r.TruncatedShare.Effect; len(t.effects) > 0 && cut.Counts() {
-		hit = append(hit, effectText(cut)+" of the cut ones")
+		hit = append(hit, effectText(cut)+" of those that timed out")
 	}
 	if hit == nil {
 		return ""
@@ -210,7 +210,7 @@ func (t tailer) lateCuts() string {
 	if wall == 0 || t.r.Truncated.All.N == 0 || t.r.Truncated.All.Max <= spans.LatestCut(wall) {
 		return ""
 	}
-	return fmt.Sprintf("cut attempts are logged with up to %s under a timeout of %s: the duration covers more than the call, such as clean-up or a wait for a connection",
+	return fmt.Sprintf("timed-out attempts are logged with up to %s under a timeout of %s: the duration covers more than the call, such as clean-up or a wait for a connection",
 		durations.Text(t.r.Truncated.All.Max), durations.Text(wall))
 }
 
@@ -230,7 +230,7 @@ func (t tailer) cutsMayMislead() string {
 	if longest-unknown.Min <= max(mixedNS, unknown.Min/mixedShare) {
 		return ""
 	}
-	return fmt.Sprintf("cuts of unknown timeout begin at %s, yet other attempts could take %s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column",
+	return fmt.Sprintf("timeouts of unknown length begin at %s, yet other attempts could take %s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column",
 		durations.Text(unknown.Min), durations.Text(longest))
 }
 
@@ -260,7 +260,7 @@ func (t tailer) wallsOmitted() string {
 	if t.unlisted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d different timeouts cut this hop: the %d that cut most attempts are listed", maxWalls+t.unlisted, maxWalls)
+	return fmt.Sprintf("%d different timeouts are at work: the %d that end most attempts are listed", maxWalls+t.unlisted, maxWalls)
 }
 
 // unmarkedWall says that attempts pile up as those of a timeout do.
@@ -280,7 +280,7 @@ func (t tailer) unmarkedWall() string {
 	all := quantile.Union{done, failed}
 	ends := all.At(1, all.N())
 	timeout := durations.Text(roundBelow(ends[0]))
-	return fmt.Sprintf("%s lie%s at %s: that looks like a timeout of %s without a mark; for values and limits they may have taken any time longer. --timeout %s=%s counts them as cut",
+	return fmt.Sprintf("%s lie%s at %s: that looks like a timeout of %s without a mark; for values and limits they may have taken any time longer. --timeout %s=%s counts them as timed out",
 		strings.Join(list, " and "), note.Form(all.N(), "s", ""), rangeText(ends[0], " to ", ends[1]), timeout, t.hopText(), strings.ReplaceAll(timeout, " ", ""))
 }
 
@@ -308,7 +308,7 @@ func (t tailer) belowByDuration() string {
 	if t.hop.below.byDuration == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s as cut from below because a cut attempt of %s; with start times that would be certain",
+	return fmt.Sprintf("%s as timed out below because a timed-out attempt of %s; with start times that would be certain",
 		note.Count(t.hop.below.byDuration, "failed attempt counts", "failed attempts count"), note.Form(t.hop.below.byDuration, "its chain was no longer than it", "their chain was no longer than they"))
 }
 
@@ -317,7 +317,7 @@ func (t tailer) belowUnchecked() string {
 	if below.limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf("more than %d attempts were cut or failed, too many to look for failures that hold a cut of their chain: %d of this hop %s as failed",
+	return fmt.Sprintf("more than %d attempts timed out or failed, too many to look for failures that hold a timeout of their chain: %d of this hop %s as failed",
 		below.limit, below.failures, note.Form(below.failures, "counts", "count"))
 }
 
@@ -329,7 +329,7 @@ func (t tailer) informativeCuts() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s came from below or from the caller, so %s slowness: do not read the Kaplan-Meier value alone",
-		informative, note.Count(t.r.TruncatedShare.Count, "cut"), note.Form(informative, "it follows", "they follow"))
+		informative, note.Count(t.r.TruncatedShare.Count, "timeout"), note.Form(informative, "it follows", "they follow"))
 }
 
 func (t tailer) tooManyStrata() string {

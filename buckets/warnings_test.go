@@ -23,9 +23,9 @@ func TestWarnings(t *testing.T) {
 		log     rows
 		text    string // "" if it must be quiet
 	}{
-		{"cut_marks_missing", "no mark", 0, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts were cut by a timeout: cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
-		{"cut_marks_missing", "no mark, but a timeout", 60, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts were cut by a timeout: those of 60 ms or more count as cut, but a shorter cut or a failure would stand here as completed"},
-		{"cut_marks_missing", "marks of other hops", 0, asked(), smooth.unmarked(), "other hops are marked, but no attempt of this one says whether it was cut by a timeout: cut ones would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
+		{"cut_marks_missing", "no mark", 0, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts timed out: those that did would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
+		{"cut_marks_missing", "no mark, but a timeout", 60, without(asked()), smooth.unmarked(), "the input has no mark that says which attempts timed out: those of 60 ms or more count as timed out, but one with a shorter timeout or a failure would stand here as completed"},
+		{"cut_marks_missing", "marks of other hops", 0, asked(), smooth.unmarked(), "other hops are marked, but no attempt of this one says whether it timed out: those that did would stand here as completed; name the mark with --field truncated=KEY or give --timeout HOP=T"},
 		{"cut_marks_missing", "a mark of this hop", 0, asked(), all(smooth.unmarked(), done(4)), ""},
 
 		{"failures_exceed_p", "as many as beyond p50", 0, asked("0.5", "0.4"), all(done(1, 2), failed(1, 1)), "50 % of the first attempts failed, as many as lie beyond p50 or more: the tail is that of the others"},
@@ -45,41 +45,41 @@ func TestWarnings(t *testing.T) {
 		{"wall_does_not_bound", "nothing completed", 5, asked(), cut(7), ""},
 		{"wall_does_not_bound", "a retry above", 88, asked(), all(smooth[:9], done(90).retried()), "attempts completed in up to 90 ms, above the configured 88 ms: that timeout does not bound them"},
 
-		{"duration_covers_more_than_the_call", "2 % late", 5000, asked(), late(100), "cut attempts are logged with up to 5.100001 s under a timeout of 5 s: the duration covers more than the call, such as clean-up or a wait for a connection"},
+		{"duration_covers_more_than_the_call", "2 % late", 5000, asked(), late(100), "timed-out attempts are logged with up to 5.100001 s under a timeout of 5 s: the duration covers more than the call, such as clean-up or a wait for a connection"},
 		{"duration_covers_more_than_the_call", "just not 2 % late", 5000, asked(), all(smooth, cut(5100)), ""},
-		{"duration_covers_more_than_the_call", "50 ms late", 1000, asked(), all(smooth, cut(1051)), "cut attempts are logged with up to 1.051 s under a timeout of 1 s: the duration covers more than the call, such as clean-up or a wait for a connection"},
+		{"duration_covers_more_than_the_call", "50 ms late", 1000, asked(), all(smooth, cut(1051)), "timed-out attempts are logged with up to 1.051 s under a timeout of 1 s: the duration covers more than the call, such as clean-up or a wait for a connection"},
 		{"duration_covers_more_than_the_call", "just not 50 ms late", 1000, asked(), all(smooth, cut(1050)), ""},
 		{"duration_covers_more_than_the_call", "timeout not known", 0, asked(), wall5s, ""},
 		{"duration_covers_more_than_the_call", "nothing cut", 5, asked(), smooth, ""},
 
 		{"late_cuts_may_mislead", "one wall", 0, asked(), wall5s, ""},
 		{"late_cuts_may_mislead", "one wall, completed within slack", 0, asked(), all(wall5s, done(5100)), ""},
-		{"late_cuts_may_mislead", "completed above", 0, asked(), all(wall5s, done(5101)), "cuts of unknown timeout begin at 5 s, yet other attempts could take 5.101 s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "completed above", 0, asked(), all(wall5s, done(5101)), "timeouts of unknown length begin at 5 s, yet other attempts could take 5.101 s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
 		{"late_cuts_may_mislead", "short ones, within 1 ms", 0, asked(), all(cut(3), done(4)), ""},
-		{"late_cuts_may_mislead", "short ones, beyond 1 ms", 0, asked(), all(cut(3), done(5)), "cuts of unknown timeout begin at 3 ms, yet other attempts could take 5 ms: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
-		{"late_cuts_may_mislead", "two walls", 0, asked(), all(wall5s, cut(9000).times(5)), "cuts of unknown timeout begin at 5 s, yet other attempts could take 9 s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
-		{"late_cuts_may_mislead", "two walls near each other", 0, asked(), all(wall5s, cut(5200).times(5)), "cuts of unknown timeout begin at 5 s, yet other attempts could take 5.2 s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
-		{"late_cuts_may_mislead", "a cut too far for the wall", 0, asked(), all(wall5s, cut(5800)), "cuts of unknown timeout begin at 5 s, yet other attempts could take 5.8 s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "short ones, beyond 1 ms", 0, asked(), all(cut(3), done(5)), "timeouts of unknown length begin at 3 ms, yet other attempts could take 5 ms: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "two walls", 0, asked(), all(wall5s, cut(9000).times(5)), "timeouts of unknown length begin at 5 s, yet other attempts could take 9 s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "two walls near each other", 0, asked(), all(wall5s, cut(5200).times(5)), "timeouts of unknown length begin at 5 s, yet other attempts could take 5.2 s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "a cut too far for the wall", 0, asked(), all(wall5s, cut(5800)), "timeouts of unknown length begin at 5 s, yet other attempts could take 5.8 s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
 		{"late_cuts_may_mislead", "a cut near enough", 0, asked(), all(wall5s, cut(5750)), ""},
-		{"late_cuts_may_mislead", "a longer known one", 0, asked(), all(wall5s, cut(9700).under(9000)), "cuts of unknown timeout begin at 5 s, yet other attempts could take 9 s: if those cuts are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
+		{"late_cuts_may_mislead", "a longer known one", 0, asked(), all(wall5s, cut(9700).under(9000)), "timeouts of unknown length begin at 5 s, yet other attempts could take 9 s: if those are logged late, values here are too high, even exact ones; give the timeouts with --timeout HOP=T or a timeout column"},
 		{"late_cuts_may_mislead", "a shorter known one", 0, asked(), all(wall5s, cut(1700).under(1000)), ""},
 		{"late_cuts_may_mislead", "all known", 5000, asked(), all(wall5s, done(6000), cut(9000).times(5)), ""},
 		{"late_cuts_may_mislead", "cut by the caller", 0, asked(), all(wall5s, cut(2).by(spans.Caller)), ""},
 
 		{"walls_omitted", "one wall", 0, asked(), wall5s, ""},
 
-		{"suspected_unmarked_wall", "five within 1 %", 0, asked(), all(smooth, done(1000, 1001, 1002, 1005, 1010)), "5 attempts that count as completed lie at 1 to 1.01 s: that looks like a timeout of 1 s without a mark; for values and limits they may have taken any time longer. --timeout h=1s counts them as cut"},
-		{"suspected_unmarked_wall", "three of them", 0, asked(), all(smooth, done(989, 1001, 1001, 1002)), "3 attempts that count as completed lie at 1.001 to 1.002 s: that looks like a timeout of 1 s without a mark; for values and limits they may have taken any time longer. --timeout h=1s counts them as cut"},
+		{"suspected_unmarked_wall", "five within 1 %", 0, asked(), all(smooth, done(1000, 1001, 1002, 1005, 1010)), "5 attempts that count as completed lie at 1 to 1.01 s: that looks like a timeout of 1 s without a mark; for values and limits they may have taken any time longer. --timeout h=1s counts them as timed out"},
+		{"suspected_unmarked_wall", "three of them", 0, asked(), all(smooth, done(989, 1001, 1001, 1002)), "3 attempts that count as completed lie at 1.001 to 1.002 s: that looks like a timeout of 1 s without a mark; for values and limits they may have taken any time longer. --timeout h=1s counts them as timed out"},
 		{"suspected_unmarked_wall", "two", 0, asked(), all(smooth, done(989, 1001, 1002)), ""},
-		{"suspected_unmarked_wall", "failures too", 0, asked(), all(smooth, done(2000), failed(2000, 2003)), "2 failures and 1 attempt that counts as completed lie at 2 to 2.003 s: that looks like a timeout of 2 s without a mark; for values and limits they may have taken any time longer. --timeout h=2s counts them as cut"},
+		{"suspected_unmarked_wall", "failures too", 0, asked(), all(smooth, done(2000), failed(2000, 2003)), "2 failures and 1 attempt that counts as completed lie at 2 to 2.003 s: that looks like a timeout of 2 s without a mark; for values and limits they may have taken any time longer. --timeout h=2s counts them as timed out"},
 		{"suspected_unmarked_wall", "a body as narrow", 0, asked(), done(100, 200, 200, 200, 200), ""},
 		{"suspected_unmarked_wall", "digits too coarse to tell", 0, asked(), done(to(60)...).times(5).digits(6), ""},
-		{"suspected_unmarked_wall", "digits just fine enough", 0, asked(), all(smooth, done(100).times(5)).digits(6), "5 attempts that count as completed lie at 100 ms: that looks like a timeout of 100 ms without a mark; for values and limits they may have taken any time longer. --timeout h=100ms counts them as cut"},
+		{"suspected_unmarked_wall", "digits just fine enough", 0, asked(), all(smooth, done(100).times(5)).digits(6), "5 attempts that count as completed lie at 100 ms: that looks like a timeout of 100 ms without a mark; for values and limits they may have taken any time longer. --timeout h=100ms counts them as timed out"},
 		{"suspected_unmarked_wall", "nothing completed", 0, asked(), cut(5), ""},
 		{"suspected_unmarked_wall", "absurd digits", 0, asked(), done(100).times(5).digits(200), ""},
 
 		{"cuts_follow_slowness", "one in ten from below", 0, asked("0.9"), all(cut(50).by(spans.Below), cut(60).times(9), done(to(89)...)), ""},
-		{"cuts_follow_slowness", "more", 0, asked("0.9"), all(cut(50).times(2).by(spans.Caller), cut(60).times(8), done(to(89)...)), "2 of 10 cuts came from below or from the caller, so they follow slowness: do not read the Kaplan-Meier value alone"},
+		{"cuts_follow_slowness", "more", 0, asked("0.9"), all(cut(50).times(2).by(spans.Caller), cut(60).times(8), done(to(89)...)), "2 of 10 timeouts came from below or from the caller, so they follow slowness: do not read the Kaplan-Meier value alone"},
 		{"cuts_follow_slowness", "among retries", 0, asked("0.9"), all(cut(50).times(2).by(spans.Caller).retried(), cut(60).times(8), done(to(89)...)), ""},
 		{"cuts_follow_slowness", "no Kaplan-Meier value", 0, asked("0.5"), all(cut(500).times(2).by(spans.Caller), done(to(89)...)), ""},
 
@@ -192,7 +192,7 @@ func TestAFoldedRowKeepsTheWarningsOfItsCounts(t *testing.T) {
 	if d := same([]string{"cut_below_by_duration", "hops_folded"}, codes(rest)); d != "" {
 		t.Error(d)
 	}
-	want := "1 failed attempt counts as cut from below because a cut attempt of its chain was no longer than it; with start times that would be certain"
+	want := "1 failed attempt counts as timed out below because a timed-out attempt of its chain was no longer than it; with start times that would be certain"
 	if got := warned(rest, "cut_below_by_duration"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -29,7 +29,7 @@ func (m *maker) retriesDoNotHelp() {
 		f.count("retried", h.Rescue.Of)
 		f.Text = fmt.Sprintf("Retries of %s do not help: %d of %s that timed out completed then (at most %s).", m.name(h.Hop), h.Rescue.N, note.Count(h.Rescue.Of, "call"),
 			f.share("rescued_upper", h.Rescue.Upper, brief.Up))
-		f.Do = []string{"Do not retry " + m.name(h.Hop) + " after a timeout: it meets the same slowness and doubles the load."}
+		f.Do = []string{"Do not retry " + m.name(h.Hop) + " after a timeout: it is as slow again and doubles the load."}
 		m.add(f)
 	})
 }

@@ -171,14 +171,14 @@ func TestTroubledTracesAreSuspect(t *testing.T) {
 		w    *Accumulator
 		want string
 	}{
-		"half cut":                  {ending(spans.Truncated, 21, 42), "21 of 42 failed or hold attempts that were cut"},
-		"half failed":               {ending(spans.Failed, 21, 42), "21 of 42 failed or hold attempts that were cut"},
+		"half cut":                  {ending(spans.Truncated, 21, 42), "21 of 42 failed or hold attempts that timed out"},
+		"half failed":               {ending(spans.Failed, 21, 42), "21 of 42 failed or hold attempts that timed out"},
 		"less than half":            {ending(spans.Failed, 20, 42), ""},
-		"all failed":                {ending(spans.Failed, 21, 21), "all 21 failed or hold attempts that failed or were cut"},
+		"all failed":                {ending(spans.Failed, 21, 21), "all 21 failed or hold attempts that failed or timed out"},
 		"too few":                   {ending(spans.Failed, 19, 19), ""},
-		"cut inside":                {inside(30, 42, spans.Truncated), "30 of 42 failed or hold attempts that were cut"},
+		"cut inside":                {inside(30, 42, spans.Truncated), "30 of 42 failed or hold attempts that timed out"},
 		"failures inside are usual": {inside(41, 42, spans.Failed), ""},
-		"failures inside all":       {inside(42, 42, spans.Failed), "all 42 failed or hold attempts that failed or were cut"},
+		"failures inside all":       {inside(42, 42, spans.Failed), "all 42 failed or hold attempts that failed or timed out"},
 	} {
 		if got := suspicion(t, c.w); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -54,9 +54,9 @@ func (a *Accumulator) troubledTraces() string {
 	case a.traces < fewestTroubled:
 		return ""
 	case a.troubled == a.traces:
-		return fmt.Sprintf("all %d failed or hold attempts that failed or were cut", a.traces)
+		return fmt.Sprintf("all %d failed or hold attempts that failed or timed out", a.traces)
 	case 2*a.gaveUp >= a.traces:
-		return fmt.Sprintf("%d of %d failed or hold attempts that were cut", a.gaveUp, a.traces)
+		return fmt.Sprintf("%d of %d failed or hold attempts that timed out", a.gaveUp, a.traces)
 	}
 	return ""
 }

@@ -128,7 +128,7 @@ func TestBiasedTracesHaveNoQuantile(t *testing.T) {
 func TestBiasedTracesAreSuspected(t *testing.T) {
 	t.Parallel()
 	p := sampled(t, biasedChain(t), "-")
-	if p.Input.Sampling.Kind != "unknown" || !strings.Contains(p.warning("suspected_biased_sample"), "failed or hold attempts that were cut") {
+	if p.Input.Sampling.Kind != "unknown" || !strings.Contains(p.warning("suspected_biased_sample"), "failed or hold attempts that timed out") {
 		t.Errorf("%+v", p.Input)
 	}
 	if got := p.Hops[0].Tail[0]; got.Status == "no_value" || got.Value == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,3 +46,20 @@ func TestNoHelpHasARetiredWord(t *testing.T) {
 		}
 	}
 }
+
+// The README and the pages that explain the first page keep to the words of the reader.
+func TestFirstPagesOfTheDocumentationHaveNoRetiredWords(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"../../README.md", "../../docs/findings.md", "../../docs/cli.md"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range retired(inCode.ReplaceAllString(string(text), "")) {
+			t.Errorf("%s says %q", path, word)
+		}
+	}
+}
+
+// inCode is what stands in backquotes: fields, rules and commands keep their names.
+var inCode = regexp.MustCompile("`[^`\\n]*`")
