@@ -36,9 +36,32 @@ func (m *maker) requestsFail() {
 		m.callsFail()
 		return
 	}
+	worst := Info
 	for _, hop := range m.Owner.Failures.ByHop {
-		m.failAt(hop, total, ended)
+		if s := m.failAt(hop, total, ended); s.rank() < worst.rank() {
+			worst = s
+		}
 	}
+	m.failSpread(total, ended, worst)
+}
+
+// failSpread says how many requests fail in all, where no single hop is to blame for so
+// many.
+func (m *maker) failSpread(total uint64, ended map[attribution.Outcome]uint64, worst Severity) {
+	n := min(m.Owner.Failures.N, total)
+	lower, upper := m.limits(n, total)
+	if n == 0 || m.biased() || severityOf(lower).rank() >= worst.rank() {
+		return
+	}
+	f := m.general(RequestsFail, severityOf(lower))
+	f.Harmed = f.count("requests", n)
+	f.count("of", total)
+	f.share("share_lower", lower, brief.Down)
+	f.share("share_upper", upper, brief.Up)
+	f.Text = fmt.Sprintf("%s of requests %s (%d of %d), spread over %s.", f.share("share", float64(n)/float64(total), brief.Nearest), how(ended), n, total,
+		note.Count(f.count("hops", uint64(len(m.Owner.Failures.ByHop))), "hop"))
+	f.Do = []string{"No hop stands out: look at what they share, such as capacity, connections and queues."}
+	m.add(f)
 }
 
 // requests counts whole requests, and how they ended.
@@ -54,8 +77,8 @@ func (m *maker) requests() (total uint64, ended map[attribution.Outcome]uint64) 
 	return total, ended
 }
 
-// failAt is about the requests that fail at one hop.
-func (m *maker) failAt(at attribution.HopCount, total uint64, ended map[attribution.Outcome]uint64) {
+// failAt is about the requests that fail at one hop, and returns how bad that is.
+func (m *maker) failAt(at attribution.HopCount, total uint64, ended map[attribution.Outcome]uint64) Severity {
 	call := m.hopNamed(at.Hop)
 	lower, upper := m.limits(at.N, total)
 	f := m.about(RequestsFail, severityOf(lower), call)
@@ -83,6 +106,7 @@ func (m *maker) failAt(at attribution.HopCount, total uint64, ended map[attribut
 	f.Text = fmt.Sprintf("%s, %s%s%s%s.", share, all, kind, m.name(m.Names.Call(call)), m.timeoutText(f, call))
 	m.whyItFails(f, call)
 	m.add(f)
+	return f.Severity
 }
 
 func how(ended map[attribution.Outcome]uint64) string {
@@ -154,13 +178,7 @@ func (m *maker) callsFail() {
 		f := m.about(RequestsFail, severityOf(lower), row.Hop)
 		f.Harmed = f.count("calls", n)
 		f.count("of", of)
-		does := "time out"
-		if row.Failed.First.N > 0 {
-			does = "time out or fail"
-			if row.Truncated.First.N == 0 {
-				does = "fail"
-			}
-		}
+		does := does(row, of)
 		if m.biased() {
 			f.Severity, f.Text = Warn, fmt.Sprintf("%d of %s that were kept %s at %s", n, note.Count(of, "call"), does, m.name(row.Hop))
 		} else if of < fewCalls {
@@ -172,6 +190,18 @@ func (m *maker) callsFail() {
 		f.Text += "."
 		m.add(f)
 	}
+}
+
+// does says what so many calls of a hop do: they time out, fail, or both.
+func does(row *buckets.Result, of uint64) string {
+	timeOut, fail := note.Form(of, "times out", "time out"), note.Form(of, "fails", "fail")
+	switch {
+	case row.Failed.First.N == 0:
+		return timeOut
+	case row.Truncated.First.N == 0:
+		return fail
+	}
+	return timeOut + " or " + note.Form(of, "fails", "fail")
 }
 
 // fromBelow reports whether calls of a hop time out because one below does, mostly.

@@ -59,6 +59,16 @@ func owner(total, fails uint64, at string) *attribution.Result {
 	return o
 }
 
+// spreadOver has 1000 requests, of which some fail, each at a hop of its own.
+func spreadOver(fails uint64) *attribution.Result {
+	o := owner(1000, fails, "")
+	o.Failures.ByHop = nil
+	for i := range fails {
+		o.Failures.ByHop = append(o.Failures.ByHop, attribution.HopCount{Hop: "hop " + string(rune('a'+i)), N: 1})
+	}
+	return o
+}
+
 func pointer[T any](v T) *T { return &v }
 
 // worlds is what each code finds, and the severity and text of the finding.
@@ -75,6 +85,7 @@ var worlds = []struct {
 		"warn: 0.5 % of requests fail (10 of 2000), all at orders.", RequestsFail},
 	{"hardly a request fails", Input{Hops: []buckets.Result{row(orders, 9000, 0, 1)}, Owner: owner(9000, 1, "orders")},
 		"info: <0.1 % of requests fail (1 of 9000), at orders.", RequestsFail},
+	{"requests fail at many hops", Input{Owner: spreadOver(20)}, "fail: 2 % of requests fail (20 of 1000), spread over 20 hops.", RequestsFail},
 	{"calls fail that name no request", Input{Hops: []buckets.Result{row(orders, 100, 20, 10)}},
 		"fail: 30 % of calls (30 of 100; 95 % limits 22.4 % to 38.5 %) time out or fail at orders.", RequestsFail},
 	{"p95 is surely hidden", Input{Hops: []buckets.Result{row(orders, 200, 33, 0)}}, "fail: orders: your p95 is the timeout, not the latency.", QuantileHidden},
@@ -206,7 +217,7 @@ func TestEachCodeFindsItsWorld(t *testing.T) {
 		w.in.Confidence = p95
 		got := ""
 		for _, f := range all(List(w.in)) {
-			if f.Code == w.code {
+			if f.Code == w.code && (got == "" || f.Severity == Fail) {
 				got = fmt.Sprintf("%s: %s", f.Severity, f.Text)
 			}
 		}

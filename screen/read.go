@@ -169,7 +169,7 @@ func capital(s string) string {
 func (b *builder) shortWindow() string {
 	w := b.window()
 	switch {
-	case w == 0 || b.Timeouts == nil || len(b.Timeouts.Hops) == 0 || w >= day:
+	case w == 0 || len(b.advised()) == 0 || w >= day:
 		return ""
 	case w < hour:
 		return brief.Length(w) + " is not a busy hour."
