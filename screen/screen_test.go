@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/findings"
@@ -177,6 +178,16 @@ func sorted(lines []string) []string {
 		lines[1], lines[2] = lines[2], lines[1]
 	}
 	return lines
+}
+
+func TestMarksSayWhoEndedTheCalls(t *testing.T) {
+	a := hop("a", "", spans.NoKind)
+	for by, want := range map[spans.CutBy][]string{spans.Own: nil, spans.Below: {"↓ timed out because a call below it did"}, spans.Caller: {"× cancelled by its caller"}} {
+		in := Input{Read: &ingest.Summary{}, Quantiles: medians, Hops: []buckets.Result{rowOf(a, 50, 9, by, exact(20*ms), atLeast(90*ms))}}
+		if d := cmp.Diff(want, table(in)[3:], cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%v: %s", by, d)
+		}
+	}
 }
 
 // A circle of calls is cut where it was met first.

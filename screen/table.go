@@ -24,6 +24,7 @@ type column struct {
 // The marks of a row, of which it has one at most.
 const (
 	fromBelow = "↓"
+	cancelled = "×"
 	isSlowest = "*"
 )
 
@@ -76,6 +77,9 @@ func (b *builder) explain(k *report.Block) {
 	if has(func(c report.Cell) bool { return c.Mark == fromBelow }) {
 		k.Lines = append(k.Lines, fromBelow+" timed out because a call below it did")
 	}
+	if has(func(c report.Cell) bool { return c.Mark == cancelled }) {
+		k.Lines = append(k.Lines, cancelled+" cancelled by its caller")
+	}
 	if has(func(c report.Cell) bool { return c.Mark == isSlowest }) {
 		k.Lines = append(k.Lines, isSlowest+" the slowest of fewer calls than the quantile needs")
 	}
@@ -85,16 +89,16 @@ func (l *line) enough() bool { return l.TruncatedShare.Of >= fewCalls }
 
 // marked is the mark of a row: what made it time out, else what its tail is worth.
 func (l *line) marked() string {
-	own, below := uint64(0), uint64(0)
+	by, all := map[spans.CutBy]uint64{}, uint64(0)
 	for _, c := range l.Truncated.CutBy {
-		if c.By == spans.Below || c.By == spans.Caller {
-			below += c.N
-		} else {
-			own += c.N
-		}
+		by[c.By] += c.N
+		all += c.N
 	}
-	if below > own {
+	switch {
+	case 2*by[spans.Below] > all:
 		return fromBelow
+	case 2*by[spans.Caller] > all:
+		return cancelled
 	}
 	return ""
 }
