@@ -208,3 +208,21 @@ func TestVerdictsInWorldsOfKnownCause(t *testing.T) {
 		t.Errorf("of %d: right %d, not known %d, wrong %d", n, sum[right], sum[notKnown], sum[wrong])
 	}
 }
+
+// A lock inside the server is work that grows with the calls open at once, and slow work
+// without one is not.
+func TestWorkBehindALockGrowsWithTheCallsOpen(t *testing.T) {
+	t.Parallel()
+	grows := map[string]bool{"a lock": true, "slow work in all": false}
+	for _, k := range kindsOfWorlds() {
+		want, asked := grows[k.name]
+		if !asked {
+			continue
+		}
+		for seed := range uint64(5) {
+			if _, _, p, _ := trial(t, k, seed); p.Verdict != SlowWork || p.WorkGrows() != want {
+				t.Errorf("%s, seed %d: %s, rank correlation of work and calls open %.2f", k.name, seed, p.Verdict, *p.Figures.Grows)
+			}
+		}
+	}
+}
