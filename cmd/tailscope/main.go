@@ -185,17 +185,20 @@ func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "tailscope [FILE…]",
 		Short:             "Which hop owns the tail, and what its timeout should be",
-		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              cobra.ArbitraryArgs,
 	}
-	root.SetVersionTemplate(versionLine())
 	whole := newWhole(s)
+	// Cobra would fill in a template, and with templates in it the linker drops no method.
+	tell := root.Flags().Bool("version", false, "print the version")
 	root.Flags().AddFlagSet(whole.Flags())
 	complete(root)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *tell {
+			return writeVersion(s.out)
+		}
 		if len(args) == 0 && cmd.Flags().NFlag() == 0 && !piped(s.in) {
 			return cmd.Help()
 		}
@@ -230,15 +233,13 @@ func newVersion(s streams) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(s.out, versionLine())
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return writeVersion(s.out) },
 	}
 }
 
-func versionLine() string {
-	return fmt.Sprintf("tailscope %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func writeVersion(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "tailscope %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // version is the module's version, or that of the commit it was built from.
