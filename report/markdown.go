@@ -19,7 +19,7 @@ func Markdown(w io.Writer, r *Report, _ Options) error {
 	markdownLines(&b, "", p.intro)
 	markdownLines(&b, "**Warning:** ", p.warnings)
 	for _, lines := range p.drawings {
-		markdownDrawing(&b, lines(0))
+		markdownDrawing(&b, lines(Options{}))
 	}
 	for _, t := range p.tables {
 		fmt.Fprintf(&b, "## %s\n\n", markdown(t.title))

@@ -37,6 +37,19 @@ type Options struct {
 	Closing bool
 }
 
+// Wrong paints what went wrong, where there are colors.
+func (o Options) Wrong(s string) string { return o.painted("\x1b[31m", s) }
+
+// Doubtful paints what is to be looked at, where there are colors.
+func (o Options) Doubtful(s string) string { return o.painted(yellow, s) }
+
+func (o Options) painted(color, s string) string {
+	if !o.Color || strings.TrimSpace(s) == "" {
+		return s
+	}
+	return color + s + reset
+}
+
 // Format writes a report. It writes nothing when the report cannot be
 // rendered, so an error leaves no half page unless w itself fails.
 type Format func(w io.Writer, r *Report, o Options) error

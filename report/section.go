@@ -21,9 +21,9 @@ type Section struct {
 	Data     Table      // the rows for CSV; without columns the section has none
 }
 
-// Drawing is lines of characters that stand under each other as they are, for a page of
-// so many columns, 0 where that is not known. Names in it are Visible.
-type Drawing func(columns int) []string
+// Drawing is lines of characters that stand under each other as they are, for a page that
+// looks so. Names in it are Visible.
+type Drawing func(Options) []string
 
 // Opening is a section's first line and what to know with it, as sentences: "Of
 // retries: the traces were chosen by how they went."

@@ -51,7 +51,7 @@ func (t *textWriter) page(p *page) {
 		t.paragraph("warning: ", line)
 	}
 	for _, lines := range p.drawings {
-		fmt.Fprintf(&t.buf, "\n%s\n", strings.Join(lines(t.Width), "\n"))
+		fmt.Fprintf(&t.buf, "\n%s\n", strings.Join(lines(t.Options), "\n"))
 	}
 	for i := range p.tables {
 		t.section(&p.tables[i])
@@ -65,8 +65,20 @@ func (t *textWriter) section(s *grid) {
 		t.grids(s)
 	}
 	for _, line := range s.caption {
-		t.paragraph(gap, line)
+		t.sentence(line)
 	}
+}
+
+// item begins a sentence of a list.
+const item = "- "
+
+// sentence writes one under a table; of a list, so that its lines stand under each other.
+func (t *textWriter) sentence(line string) {
+	if rest, is := strings.CutPrefix(line, item); is {
+		t.paragraph(gap+item, rest)
+		return
+	}
+	t.paragraph(gap, line)
 }
 
 // grids draws a table, in parts where it is too wide.
@@ -131,12 +143,7 @@ func wrapped(s string, columns int, wrap bool) []string {
 	return append(lines, line)
 }
 
-func (t *textWriter) paint(color, s string) string {
-	if !t.Color || strings.TrimSpace(s) == "" {
-		return s
-	}
-	return color + s + reset
-}
+func (t *textWriter) paint(color, s string) string { return t.painted(color, s) }
 
 // draw writes rows with a rule under the head and nothing else.
 func (t *textWriter) draw(columns []column) {

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -149,5 +150,33 @@ func TestSplitTablesRepeatKeys(t *testing.T) {
 	}
 	if strings.Count(page, "ended") < 3 {
 		t.Errorf("the table was not split:\n%s", page)
+	}
+}
+
+func TestAListUnderATableHangsOnItsDashes(t *testing.T) {
+	var b strings.Builder
+	page := &report.Report{Sections: []report.Section{{Tables: []report.Table{{Title: "Why", Caption: []string{"First.", "- " + strings.Repeat("word ", 12) + "end"}}}}}}
+	if err := report.Text(&b, page, report.Options{Width: 40}); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nWhy\n\n  First.\n  - word word word word word word word\n    word word word word word end\n"
+	if b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestADrawingStandsAsItIs(t *testing.T) {
+	page := &report.Report{Sections: []report.Section{{Lines: []string{"Of a *trace*."}, Drawings: []report.Drawing{func(o report.Options) []string { return []string{"  a  b", fmt.Sprint("  ", o.Width, " ``` ")} }}}}}
+	for _, c := range []struct {
+		write report.Format
+		want  string
+	}{
+		{report.Text, "Of a *trace*.\n\n  a  b\n  50 ``` \n"},
+		{report.Markdown, "Of a \\*trace\\*.\n\n````text\n  a  b\n  0 ``` \n````\n"},
+	} {
+		var b strings.Builder
+		if err := c.write(&b, page, report.Options{Width: 50}); err != nil || b.String() != c.want {
+			t.Errorf("got %q (%v), want %q", b.String(), err, c.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
@@ -23,7 +24,8 @@ const (
 // drawing is a request on a page of some width.
 type drawing struct {
 	*tree
-	unit              durations.Unit
+	look              report.Options
+	scale             brief.Scale
 	from, to          int64 // of the axis, offsets
 	name, bar, ending int   // columns
 	waits             bool  // the column is there
@@ -34,13 +36,14 @@ type drawing struct {
 }
 
 // lines draws a request with at most so many spans or calls, 0 for all.
-func (r *Result) lines(width, most int) []string {
+func (r *Result) lines(o report.Options, most int) []string {
+	width := o.Width
 	if width <= 0 {
 		width = usualWidth
 	}
 	t := newTree(r)
 	drawn := t.choose(most)
-	d := &drawing{tree: t, to: r.To - r.From}
+	d := &drawing{tree: t, look: o, to: r.To - r.From}
 	rows := t.rows(drawn)
 	d.measure(rows, width)
 	d.findNobody()
@@ -69,14 +72,16 @@ func (d *drawing) hidden(drawn []bool) (n int) {
 func (d *drawing) measure(rows []row, width int) {
 	var times []int64
 	for i := range rows {
-		d.name, d.ending = max(d.name, report.Columns(d.label(&rows[i]))), max(d.ending, report.Columns(d.ended(&rows[i])))
 		s := &d.Spans[d.nodes[rows[i].node].span]
 		if s.Duration != nil && rows[i].folded == nil {
 			times = append(times, *s.Duration)
 		}
 		d.waits = d.waits || s.Wait != nil && width >= wide
 	}
-	d.unit = unitOf(times)
+	d.scale = brief.ScaleOf(times)
+	for i := range rows {
+		d.name, d.ending = max(d.name, report.Columns(d.label(&rows[i]))), max(d.ending, report.Columns(d.ended(&rows[i])))
+	}
 	if !d.Timed {
 		d.to = slices.Max(append(times, 1))
 	}
@@ -95,9 +100,9 @@ func (d *drawing) axis() string {
 	line, used := "", 0
 	b := newBar(d.from, d.to, d.bar)
 	for at := int64(0); at <= d.to; at += step {
-		text := tick(at, d.unit)
+		text := durations.In(at, unitOf(d.scale))
 		if at == 0 {
-			text = "0 " + d.unit.Name
+			text = "0 " + d.scale.Unit()
 		}
 		column := b.column(at)
 		if column < used || column+report.Columns(text) > d.bar {
@@ -115,9 +120,6 @@ func (d *drawing) axis() string {
 	}
 	return strings.TrimRight(head+gap+"ended", " ")
 }
-
-// tick writes a time of the axis, which is a round one.
-func tick(ns int64, u durations.Unit) string { return durations.In(ns, u) }
 
 // niceStep is 1, 2 or 5 times a power of ten, and no less than so many ns.
 func niceStep(least int64) int64 {
@@ -144,16 +146,20 @@ func (d *drawing) line(r *row) string {
 	s := &d.Spans[d.nodes[r.node].span]
 	took, wait := report.Dash, ""
 	if s.Duration != nil {
-		took = figure(*s.Duration, d.unit)
+		took = figure(*s.Duration, d.scale)
 	}
 	if s.Wait != nil {
-		wait = figure(*s.Wait, d.unit)
+		wait = figure(*s.Wait, d.scale)
 	}
 	text += d.barOf(r.node) + gap + right(took)
 	if d.waits {
 		text += gap + right(wait)
 	}
-	return strings.TrimRight(text+gap+strings.TrimRight(report.Fitted(d.ended(r), d.ending), " "), " ")
+	ended := strings.TrimRight(report.Fitted(d.ended(r), d.ending), " ")
+	if s.Outcome == spans.Truncated || s.Outcome == spans.Failed {
+		ended = d.look.Wrong(ended)
+	}
+	return strings.TrimRight(text+gap+ended, " ")
 }
 
 // fold draws where any of some nodes ran, and returns the first start.
@@ -246,7 +252,17 @@ func (d *drawing) barOf(i int32) string {
 	for c := range b.covered {
 		d.used[b.most(c)] = true
 	}
-	return report.Fitted(b.text(from, gaveUp), d.bar)
+	return d.painted(b.text(from, gaveUp))
+}
+
+// painted has the part of a bar that runs for nobody in a color.
+func (d *drawing) painted(bar string) string {
+	from := strings.Index(bar, glyphs[forNobody])
+	if from < 0 {
+		return bar
+	}
+	to := strings.LastIndex(bar, glyphs[forNobody]) + len(glyphs[forNobody])
+	return bar[:from] + d.look.Doubtful(bar[from:to]) + bar[to:]
 }
 
 // work draws own work and calls, and what of it is for nobody.
@@ -302,7 +318,7 @@ func (d *drawing) foldedTitle(r *row) string {
 		for _, i := range r.folded {
 			spans += 1 + int(d.nodes[i].below)
 		}
-		return "… " + note.Count(spans, "more span")
+		return fmt.Sprintf("… %d more", spans)
 	}
 	return fmt.Sprintf("… %d more like it", len(r.folded))
 }
@@ -312,8 +328,11 @@ func (d *drawing) foldedTitle(r *row) string {
 func (d *drawing) title(i int32) string {
 	n := &d.nodes[i]
 	s := &d.Spans[n.span]
+	operation := s.Operation
 	if s.server >= 0 {
-		s = &d.Spans[s.server]
+		if s = &d.Spans[s.server]; !strings.Contains(operation, s.Operation) {
+			operation = s.Operation // else the caller says more, as "GET /users" of a server's "GET"
+		}
 	}
 	above := ""
 	if n.parent >= 0 {
@@ -327,9 +346,9 @@ func (d *drawing) title(i int32) string {
 	case s.Service == "" || s.Operation == "":
 		return report.Visible(s.Name)
 	case s.Service == above:
-		return report.Visible(s.Operation)
+		return report.Visible(operation)
 	}
-	return report.Visible(s.Service + " " + s.Operation)
+	return report.Visible(s.Service + " " + operation)
 }
 
 // ended says how a row ended and what else is to be known of it.
@@ -352,14 +371,14 @@ func (d *drawing) ended(r *row) string {
 		add("callee "+shortOutcome(server), outcomeText(server) != "" && outcomeText(s) == "")
 		orphan = server.Orphan
 	}
-	add(orphanText(orphan, d.unit), orphan != nil)
+	add(orphanText(orphan, d.scale), orphan != nil)
 	add("retry", s.Retry != "")
 	add("async", s.Async)
 	add("parent missing", s.Stray)
 	return strings.Join(list, ", ")
 }
 
-func orphanText(o *Orphan, u durations.Unit) string {
+func orphanText(o *Orphan, s brief.Scale) string {
 	if o == nil {
 		return ""
 	}
@@ -367,7 +386,7 @@ func orphanText(o *Orphan, u durations.Unit) string {
 	if o.Sure == orphans.Doubtful {
 		mark += "?"
 	}
-	return mark + " " + figure(o.Wasted, u)
+	return mark + " " + figure(o.Wasted, s)
 }
 
 // outcomeText is how a span ended, "" where it completed.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 	"pgregory.net/rapid"
@@ -23,15 +22,15 @@ func resultOf(t testing.TB, c Config, traces ...*spans.Trace) *Result {
 }
 
 func TestADrawingTellsWaitingWorkingAndWorkForNobodyApart(t *testing.T) {
-	got := strings.Join(resultOf(t, Config{}, shop()).lines(100, 0), "\n")
+	got := strings.Join(resultOf(t, Config{}, shop()).lines(report.Options{Width: 100}, 0), "\n")
 	want := `
-  call            0 ms       50          100         150             took    wait  ended
-  web GET         ██─────██────────────────────────██───────█████     200
-   ├ call price     ██████                                             20          failed: refused
-   ├ audit write      ███████████                                      40          async
-   ├ stock load            ░░░░░░░░░░░░░░░████████│▒▒▒▒▒▒▒▒▒▒▒▒       100      60  timed out, ▒ 50
-   │ └ query                                         ▒▒▒▒▒             20
-   └ stock load                                      ░█████░░          30       5  retry
+  call            0 ms        50          100         150              took    wait  ended
+  web GET         ██─────███────────────────────────███───────█████     200
+   ├ call price     ██████                                               20          failed: refused
+   ├ audit write      ███████████                                        40          async
+   ├ stock load            ░░░░░░░░░░░░░░░░█████████│▒▒▒▒▒▒▒▒▒▒▒▒       100      60  timed out, ▒ 50
+   │ └ query                                          ▒▒▒▒▒▒             20
+   └ stock load                                       ░░█████░░          30       5  retry
   ▒ working for nobody: the caller gave up   █ working   ░ waiting for the callee (queue, network)
   ─ waiting for calls below   │ gave up`
 	if got != want[1:] {
@@ -66,7 +65,7 @@ func many(n int) *spans.Trace {
 }
 
 func TestSiblingsAlikeAreFoldedAndWhatTimedOutIsNot(t *testing.T) {
-	lines := resultOf(t, Config{}, many(1000)).lines(100, 10)
+	lines := resultOf(t, Config{}, many(1000)).lines(report.Options{Width: 100}, 10)
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{"… 995 more like it", "timed out", "1990 of 2001 spans are folded"} {
 		if !strings.Contains(text, want) {
@@ -76,7 +75,7 @@ func TestSiblingsAlikeAreFoldedAndWhatTimedOutIsNot(t *testing.T) {
 	if len(lines) > 12 {
 		t.Errorf("%d lines:\n%s", len(lines), text)
 	}
-	if all := resultOf(t, Config{}, many(1000)).lines(100, 0); len(all) < 1000 {
+	if all := resultOf(t, Config{}, many(1000)).lines(report.Options{Width: 100}, 0); len(all) < 1000 {
 		t.Errorf("%d lines where all were asked for", len(all))
 	}
 }
@@ -91,7 +90,7 @@ func deep(n int) *spans.Trace {
 }
 
 func TestADeepRequestIsDrawnInTheWidthOfThePage(t *testing.T) {
-	for _, line := range resultOf(t, Config{}, deep(20_000)).lines(80, 40) {
+	for _, line := range resultOf(t, Config{}, deep(20_000)).lines(report.Options{Width: 80}, 40) {
 		if report.Columns(line) > 80 {
 			t.Errorf("%d columns: %s", report.Columns(line), line)
 		}
@@ -122,7 +121,7 @@ func TestNothingIsWiderThanThePageNorAnythingThatATerminalObeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		width, most := rapid.IntRange(60, 200).Draw(t, "width"), rapid.IntRange(0, 40).Draw(t, "most")
-		lines := r.lines(width, most)
+		lines := r.lines(report.Options{Width: width}, most)
 		for _, line := range lines {
 			if report.Columns(line) > width || strings.ContainsFunc(line, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }) {
 				t.Fatalf("width %d, got %d: %q", width, report.Columns(line), line)
@@ -138,17 +137,30 @@ func TestNothingIsWiderThanThePageNorAnythingThatATerminalObeys(t *testing.T) {
 	})
 }
 
-func TestFiguresHaveThreeDigits(t *testing.T) {
-	for _, c := range []struct {
-		ns   int64
-		unit int
-		want string
-	}{
-		{0, 2, "0"}, {1, 2, "<0.1"}, {99_999, 2, "<0.1"}, {332_000, 2, "0.332"}, {12_649_000, 2, "12.6"}, {99_960_000, 2, "100"},
-		{250_566_000, 2, "251"}, {11_196_000_000, 2, "11200"}, {5_770_000_000, 3, "5.77"}, {1_000_000, 2, "1"},
-	} {
-		if got := figure(c.ns, durations.Units[c.unit]); got != c.want {
-			t.Errorf("figure(%d, %s) = %s, want %s", c.ns, durations.Units[c.unit].Name, got, c.want)
+func TestACallIsNamedByItsServerOrByTheCallerThatSaysMore(t *testing.T) {
+	tr := traceOf(1, testSpan{id: 1, end: 100, hop: "web/GET", kind: server},
+		testSpan{id: 2, parent: 1, start: 1, end: 20, hop: "web/SELECT users", kind: client}, testSpan{id: 3, parent: 2, start: 2, end: 19, hop: "db/SELECT", kind: server},
+		testSpan{id: 4, parent: 1, start: 21, end: 40, hop: "web/call stock", kind: client}, testSpan{id: 5, parent: 4, start: 22, end: 39, hop: "stock/load", kind: server},
+		testSpan{id: 6, parent: 1, start: 41, end: 60, hop: "web/render", kind: spans.Internal},
+	)
+	lines := strings.Join(resultOf(t, Config{}, tr).lines(report.Options{Width: 100}, 0), "\n")
+	for _, want := range []string{"├ db SELECT users ", "├ stock load ", "└ render "} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("no %q in\n%s", want, lines)
 		}
+	}
+}
+
+func TestColorsChangeNothingButColors(t *testing.T) {
+	plain := strings.Join(resultOf(t, Config{}, shop()).lines(report.Options{Width: 90}, 0), "\n")
+	colored := strings.Join(resultOf(t, Config{}, shop()).lines(report.Options{Width: 90, Color: true}, 0), "\n")
+	if !strings.Contains(colored, "\x1b[31mtimed out") || !strings.Contains(colored, "\x1b[33m▒") {
+		t.Errorf("no colors in %q", colored)
+	}
+	for _, code := range []string{"\x1b[31m", "\x1b[33m", "\x1b[0m"} {
+		colored = strings.ReplaceAll(colored, code, "")
+	}
+	if colored != plain {
+		t.Errorf("got\n%s\nwant\n%s", colored, plain)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tailscope/tailscope/neighbors"
+	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/spans"
 	"pgregory.net/rapid"
 )
@@ -137,7 +138,7 @@ func TestAChainWithoutStartsIsDrawnByItsLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(r.lines(60, 0), "\n")
+	got := strings.Join(r.lines(report.Options{Width: 60}, 0), "\n")
 	want := `
   call    0 ms           10                  took  ended
   orders  ███████████████████████████████      20

@@ -20,7 +20,7 @@ func (r *Result) Section(v *report.View, rows int) report.Section {
 	lines := append([]string{r.headline()}, r.chosen()...)
 	return report.Section{
 		Key: Key, JSON: func() any { return r }, Lines: lines,
-		Drawings: []report.Drawing{func(columns int) []string { return r.lines(columns, rows) }},
+		Drawings: []report.Drawing{func(o report.Options) []string { return r.lines(o, rows) }},
 		Tables:   []report.Table{{Title: "What happened", Caption: append(r.story(), r.more(v))}},
 		Data:     report.NewTable("", r.Spans, r.columns()),
 	}
