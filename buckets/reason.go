@@ -193,10 +193,11 @@ func (t tailer) wallText(w Wall) string {
 	return "between " + rangeText(w.From, " and ", w.To) + set
 }
 
-// certifiableSentence says up to where the completed values reach.
-func (t tailer) certifiableSentence() string {
-	if !t.certain() {
-		return ""
+// certifiable is the highest quantile that surely lies below the timeout, nil where it is
+// not known which attempts may have been cut, or where there are none.
+func (t tailer) certifiable() *float64 {
+	if !t.certain() || t.tails.N == 0 {
+		return nil
 	}
 	p := t.tails.Certifiable
 	if t.r.Effective == 0 {
@@ -204,8 +205,16 @@ func (t tailer) certifiableSentence() string {
 		_, beyond := quantile.EffectiveShare(t.tails.N-t.tails.Known, t.tails.N, size)
 		p = quantile.HighestCertifiable(beyond, size, t.query.Confidence)
 	}
-	if text := certifiable(p); text != "p0" {
-		return "highest certifiable quantile " + text
+	return &p
+}
+
+// certifiableSentence says up to where the completed values reach.
+func (t tailer) certifiableSentence() string {
+	switch p := t.r.Certifiable; {
+	case p == nil:
+		return ""
+	case FloorLabel(*p) != "p0":
+		return "highest certifiable quantile " + FloorLabel(*p)
 	}
 	return "no quantile is certifiable"
 }
@@ -258,8 +267,8 @@ func rangeText(from int64, between string, to int64) string {
 	return durations.In(from, u) + between + durations.In(to, u) + " " + u.Name
 }
 
-// certifiable writes a probability as a quantile, rounded down: "p78", "p99.4".
-func certifiable(p float64) string {
+// FloorLabel writes a probability as a quantile, rounded down: "p78", "p99.4".
+func FloorLabel(p float64) string {
 	const most = 6
 	digits := 0
 	for beyond := 0.01; 1-p <= beyond && digits < most; beyond /= 10 {

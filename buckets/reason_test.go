@@ -94,7 +94,7 @@ func TestCertifiableRoundsDown(t *testing.T) {
 		0: "p0", 0.001: "p0", 0.5: "p50", 0.7864: "p78", 0.98999: "p98", 0.99: "p99", 0.9945: "p99.4", 0.99899: "p99.8",
 		0.999: "p99.9", 0.99949: "p99.94", 0.99995: "p99.995", 0.999999999: "p99.999999", 1: "p100",
 	} {
-		if got := certifiable(p); got != want {
+		if got := FloorLabel(p); got != want {
 			t.Errorf("%v: %s, want %s", p, got, want)
 		}
 	}

@@ -38,6 +38,9 @@ type Result struct {
 	// weights: shares and Tail are weighted. Else it is 0.
 	Effective uint64                      `json:"-"`
 	Warnings  jsontype.List[note.Warning] `json:"warnings"`
+	// Certifiable is the highest quantile that surely lies below the timeout, nil where
+	// that is not known.
+	Certifiable *float64 `json:"-"`
 	// Target is what a query asked for apart; nil where it did not.
 	Target *Target `json:"-"`
 	// Claims is how many limits have the confidence together, where that was asked

@@ -188,6 +188,7 @@ func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []d
 		return
 	}
 	tail.tails, tail.groups = t, h.strata.groups()
+	r.Certifiable = tail.certifiable()
 	for _, one := range t.Tails.Tails {
 		r.Tail = append(r.Tail, tail.tail(one))
 	}
