@@ -133,20 +133,17 @@ func joins(written string, h spans.Hop, pairs []Pair) bool {
 		switch {
 		case p.Below == h && h.Kind == spans.NoKind:
 			return p.Above.Name == caller && h.Name == callee
-		case p.Above == h && serves(p):
+		case p.Above == h && IsServed(p):
 			return h.Service == caller && (p.Below.Service == callee || p.Below.Name == callee)
 		}
 		return false
 	})
 }
 
-// serves reports whether the lower hop of a pair serves the calls of the upper one.
-func serves(p Pair) bool { return p.Above.Kind == spans.Client && p.Below.Kind == spans.Server }
-
 // answers reports whether the name is a service's, and the hop is the call that it
 // serves, or where requests begin in it.
 func answers(written string, h spans.Hop, pairs []Pair) bool {
-	called := func(p Pair) bool { return serves(p) && p.Below.Service == written && p.Above == h }
+	called := func(p Pair) bool { return IsServed(p) && p.Below.Service == written && p.Above == h }
 	above := func(p Pair) bool { return p.Below == h }
 	return slices.ContainsFunc(pairs, called) || h.Kind == spans.Server && h.Service == written && !slices.ContainsFunc(pairs, above)
 }
@@ -168,7 +165,7 @@ func holds(written string, h spans.Hop, _ []Pair) bool {
 // callsOf leaves out the hops that serve another one of the list.
 func callsOf(list []spans.Hop, pairs []Pair) []spans.Hop {
 	return slices.DeleteFunc(slices.Clone(list), func(h spans.Hop) bool {
-		return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Below == h && serves(p) && slices.Contains(list, p.Above) })
+		return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Below == h && IsServed(p) && slices.Contains(list, p.Above) })
 	})
 }
 
@@ -190,3 +187,6 @@ func nearestTo(written string, hops []spans.Hop) []string {
 	}
 	return near
 }
+
+// IsServed reports whether the lower hop of a pair serves the calls of the upper one.
+func IsServed(p Pair) bool { return p.Above.Kind == spans.Client && p.Below.Kind == spans.Server }

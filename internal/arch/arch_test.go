@@ -52,12 +52,13 @@ var table = map[string][]string{
 	"gates":              {"quantile"},
 	"findings":           {"spans", "quantile", "neighbors", "ingest", "buckets", "orphans", "attribution", "calls", "retries", "timeouts"},
 	"screen":             {"spans", "quantile", "neighbors", "ingest", "buckets", "orphans", "attribution", "calls", "retries", "timeouts", "findings", "report"},
+	"explain":            {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "neighbors", "orphans", "attribution", "retries", "timeouts", "calls", "findings", "report"},
 	"bench/compare":      {"bench/trial"},
 	"bench/table":        {"bench/trial", "bench/page"},
 	"bench/coverage":     {"spans", "quantile", "quantile/depend", "quantile/fit", "buckets", "retries", "callgraph", "timeouts", "attribution", "bench/page"},
 	"bench/worlds":       {"spans", "nesting", "nesting/worlds", "quantile", "attribution"},
 	"bench/peers/sorted": {"bench/trial"},
-	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "gates", "neighbors", "waterfall", "findings", "screen", "report"},
+	"cmd/tailscope":      {"ingest", "ingest/selection", "ingest/field", "ingest/outcome", "spans", "spans/assembly", "nesting", "callees", "quantile", "buckets", "sampling", "orphans", "attribution", "retries", "callgraph", "calls", "timeouts", "gates", "neighbors", "waterfall", "findings", "screen", "explain", "report"},
 }
 
 // pages says what tests of a package may import besides: those of whole pages have
