@@ -19,7 +19,10 @@ var kinds []*kind
 // The list is made here, as analyses look things up in it.
 func init() {
 	kinds = []*kind{&hopsKind, &neighborsKind, &ownerKind, &callsKind, &retriesKind, &orphansKind, &timeoutsKind}
-	questions = []*kind{&traceKind}
+	questions = []*kind{&explainKind, &traceKind}
+	for _, k := range commanded() {
+		explainKind.with = append(explainKind.with, k.name)
+	}
 }
 
 // questions are the analyses with a command of their own only: each answers a question
@@ -31,6 +34,7 @@ type kind struct {
 	name    string // of its section: its member of the JSON document
 	command cobra.Command
 	rests   []string // other analyses whose results it uses
+	with    []string // those of which a question needs all that is shown
 	reads   spans.Columns
 	shows   spans.Columns // what its section needs besides
 	keep    assembly.Keep // the lines of hop logs whose chains it looks at
@@ -125,7 +129,7 @@ func commands(s streams) []*cobra.Command {
 		list = append(list, newCommand(s, k.command, k.name))
 	}
 	for _, k := range questions {
-		list = append(list, newCommand(s, k.command, k.name))
+		list = append(list, newCommand(s, k.command, append(k.with, k.name)...))
 	}
 	return list
 }
@@ -156,7 +160,7 @@ func declared(o *options, cmd cobra.Command, names ...string) *cobra.Command {
 	o.analyses = choose(names...)
 	o.given = cmd.Flags().Changed
 	o.declare(cmd.Flags())
-	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.name == names[0] }) {
+	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.name == names[0] }) && !o.asks() {
 		o.gateFlag(cmd.Flags())
 	}
 	if len(names) > 1 {
@@ -171,6 +175,9 @@ func declared(o *options, cmd cobra.Command, names ...string) *cobra.Command {
 	if len(names) > 1 {
 		hide(cmd.Flags(), elsewhere...)
 	}
+	if len(names) > 1 && o.asks() {
+		hide(cmd.Flags(), "table")
+	}
 	complete(&cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := o.takeWhat(args)
@@ -183,6 +190,15 @@ func declared(o *options, cmd cobra.Command, names ...string) *cobra.Command {
 		return o.run(cmd.Context(), files)
 	}
 	return &cmd
+}
+
+// asks reports whether the command answers a question.
+func (o *options) asks() bool { return asks(o.analyses) }
+
+func (p *plan) asks() bool { return asks(p.analyses) }
+
+func asks(list []selected) bool {
+	return slices.ContainsFunc(list, func(a selected) bool { return a.shown && slices.Contains(questions, a.kind) })
 }
 
 // takeWhat gives a question what it is about, the first argument, and returns the others.

@@ -87,6 +87,10 @@ func (r *results) report() *report.Report {
 	if r.plan.config != nil {
 		all.Sections = append(all.Sections, r.plan.config.section())
 	}
+	if r.plan.asks() {
+		all.Sections = append(all.Sections, r.sections[len(r.sections)-1]()) // the others serve it
+		return all
+	}
 	if r.plan.summarizes() {
 		found := r.found()
 		all.Sections = append(all.Sections, report.Section{Key: "findings", JSON: func() any { return found }})
