@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/attribution"
+	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/report"
@@ -168,16 +169,29 @@ func (r *Result) slow(v *report.View) report.Table {
 			return report.Maybe(of(h), func(f float64) value { return report.String(write(f)) })
 		}
 	}
-	return report.NewTable("Slow requests", r.Owner, []report.Column[attribution.Hop]{
+	var times []int64
+	for i := range r.Owner {
+		times = append(times, r.Owner[i].TailMean, r.Owner[i].BodyMean)
+	}
+	scale := scaleOf(times...)
+	return report.NewTable(scale.title("Slow requests"), r.Owner, []report.Column[attribution.Hop]{
 		{Head: "time of", Is: report.Key | report.Name, Of: func(h *attribution.Hop) value { return report.String(h.Hop.String()) }},
-		{Head: "in slow ones", Is: report.OneUnit, Of: func(h *attribution.Hop) value { return report.Nanos(h.TailMean).AtLeast(h.LowerBound) }},
-		{Head: "in typical ones", Is: report.OneUnit, Of: func(h *attribution.Hop) value { return report.Nanos(h.BodyMean) }},
+		{Head: "in slow ones", Of: func(h *attribution.Hop) value { return scale.mean(h) }},
+		{Head: "in typical ones", Of: func(h *attribution.Hop) value { return scale.about(h.BodyMean) }},
 		{Head: "share of the extra time", Of: share(func(h *attribution.Hop) *float64 { return h.Share }, percent)},
 		{Head: "from", Of: share(func(h *attribution.Hop) *float64 { return h.Lower }, atLeastPercent)},
 		{Head: "to", Of: share(func(h *attribution.Hop) *float64 { return h.Upper }, atMostPercent)},
 		{Head: "largest in", Of: func(h *attribution.Hop) value { return report.OutOf(h.LargestIn, all.Tail.Traces) }},
 		{Head: "failures at it", Of: func(h *attribution.Hop) value { return report.OutOf(h.Failures, all.Failures.N) }},
 	}, r.slowSentences(v)...)
+}
+
+// mean is that of the slow requests; where timeouts ended some of it, it is that or more.
+func (s scaled) mean(h *attribution.Hop) value {
+	if h.LowerBound {
+		return report.String("≥ " + s.Text(h.TailMean, brief.Down))
+	}
+	return s.about(h.TailMean)
 }
 
 func (r *Result) slowSentences(v *report.View) []string {

@@ -28,27 +28,38 @@ func (r *Result) endings() report.Table {
 			rows = append(rows, e)
 		}
 	}
+	scale := r.endedScale(rows)
 	ns := func(of func(*ended) int64) func(*ended) value {
-		return func(e *ended) value { return report.Nanos(of(e)) }
+		return func(e *ended) value { return scale.about(of(e)) }
 	}
 	columns := []report.Column[ended]{
 		{Head: "ended", Is: report.Key | report.Words, Of: func(e *ended) value { return report.String(e.how) }},
 		{Head: "n", Of: func(e *ended) value { return report.Count(e.N) }},
-		{Head: "shortest", Is: report.OneUnit, Of: ns(func(e *ended) int64 { return e.Min })},
+		{Head: "shortest", Of: ns(func(e *ended) int64 { return e.Min })},
 	}
 	if !t.Biased {
 		for i := range t.Tail { // of those asked for; there may be more behind them
-			columns = append(columns, report.Column[ended]{Head: t.Tail[i].P.Label(), Is: report.OneUnit, Of: func(e *ended) value {
+			columns = append(columns, report.Column[ended]{Head: t.Tail[i].P.Label(), Of: func(e *ended) value {
 				if i >= len(e.Quantiles) {
 					return value{}
 				}
-				return report.Nanos(e.Quantiles[i])
+				return scale.about(e.Quantiles[i])
 			}})
 		}
-		columns = append(columns, report.Column[ended]{Head: "mean", Is: report.OneUnit, Of: ns(func(e *ended) int64 { return e.Mean })})
+		columns = append(columns, report.Column[ended]{Head: "mean", Of: ns(func(e *ended) int64 { return e.Mean })})
 	}
-	columns = append(columns, report.Column[ended]{Head: "longest", Is: report.OneUnit, Of: ns(func(e *ended) int64 { return e.Max })})
-	return report.NewTable("How its attempts ended", rows, columns, r.endingSentences()...)
+	columns = append(columns, report.Column[ended]{Head: "longest", Of: ns(func(e *ended) int64 { return e.Max })})
+	return report.NewTable(scale.title("How its attempts ended"), rows, columns, r.endingSentences()...)
+}
+
+// endedScale is the scale of all times that stand in the table.
+func (r *Result) endedScale(rows []ended) scaled {
+	var times []int64
+	for _, e := range rows {
+		times = append(times, e.Min, e.Mean, e.Max)
+		times = append(times, e.Quantiles[:min(len(e.Quantiles), len(r.Tail.Tail))]...)
+	}
+	return scaleOf(times...)
 }
 
 func (r *Result) endingSentences() []string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
@@ -18,16 +19,43 @@ func (r *Result) latency() report.Table {
 	if r.Tail.Biased {
 		return report.Table{}
 	}
-	return report.NewTable("Latency of its first attempts", r.Tail.Tail, []report.Column[buckets.Tail]{
+	scale := r.tailScale()
+	return report.NewTable(scale.title("Latency of its first attempts"), r.Tail.Tail, []report.Column[buckets.Tail]{
 		{Head: "quantile", Is: report.Key | report.Words, Of: func(t *buckets.Tail) value { return report.String(t.P.Label()) }},
 		{Head: "rank", Of: func(t *buckets.Tail) value { return report.OutOf(t.Rank, t.N) }},
-		{Head: "value", Is: report.OneUnit, Of: tailValue},
-		{Head: "at most", Is: report.OneUnit, Of: func(t *buckets.Tail) value { return report.Maybe(t.AtMost, report.Nanos).AtMost(t.AtMost != nil) }},
-		{Head: "lower limit", Is: report.OneUnit, Of: func(t *buckets.Tail) value { return report.Maybe(t.Lower, report.Nanos) }},
-		{Head: "upper limit", Is: report.OneUnit, Of: func(t *buckets.Tail) value { return report.Maybe(t.Upper, report.Nanos) }},
+		{Head: "value", Of: func(t *buckets.Tail) value { return scale.tail(t) }},
+		{Head: "at most", Of: func(t *buckets.Tail) value { return scale.limit(t.AtMost, brief.Up) }},
+		{Head: "lower limit", Of: func(t *buckets.Tail) value { return scale.limit(t.Lower, brief.Down) }},
+		{Head: "upper limit", Of: func(t *buckets.Tail) value { return scale.limit(t.Upper, brief.Up) }},
 		{Head: "ranks of the limits", Of: func(t *buckets.Tail) value { return rankPair(t) }},
 		{Head: "is", Is: report.Words, Of: func(t *buckets.Tail) value { return report.String(statusText(t)) }},
 	}, r.latencySentences()...)
+}
+
+// tailScale is the scale of all times that stand in the table.
+func (r *Result) tailScale() scaled {
+	var times []int64
+	for i := range r.Tail.Tail {
+		t := &r.Tail.Tail[i]
+		times = append(times, t.Value)
+		for _, limit := range []*int64{t.AtMost, t.Lower, t.Upper} {
+			if limit != nil {
+				times = append(times, *limit)
+			}
+		}
+	}
+	return scaleOf(times...)
+}
+
+// tail is the value of a quantile; what is hidden is that or more.
+func (s scaled) tail(t *buckets.Tail) value {
+	switch t.Status {
+	case quantile.NoValue:
+		return value{}
+	case quantile.AtLeast:
+		return report.String("≥ " + s.Text(t.Value, brief.Down))
+	}
+	return s.about(t.Value)
 }
 
 // data is the quantiles for CSV.

@@ -60,23 +60,33 @@ func (r *Result) queue() report.Table {
 		return report.Table{}
 	}
 	lines = append([]string{"Gap: a call's time less its server's, there and back, without a clock in it. Wait: until the server began, by both clocks."}, lines...)
-	return report.NewTable("Queue or slow", rows, r.partColumns(), lines...)
+	scale := r.partScale(rows)
+	return report.NewTable(scale.title("Queue or slow"), rows, r.partColumns(scale), lines...)
 }
 
-func (r *Result) partColumns() []report.Column[part] {
+func (r *Result) partScale(rows []part) scaled {
+	var times []int64
+	for _, p := range rows {
+		times = append(times, p.Max)
+		times = append(times, p.Quantiles[:min(len(p.Quantiles), len(r.Tail.Tail))]...)
+	}
+	return scaleOf(times...)
+}
+
+func (r *Result) partColumns(scale scaled) []report.Column[part] {
 	columns := []report.Column[part]{
 		{Head: "time", Is: report.Key | report.Name, Of: func(p *part) value { return report.String(p.what) }},
 		{Head: "n", Of: func(p *part) value { return report.Count(p.N) }},
 	}
 	for i := range r.Tail.Tail {
-		columns = append(columns, report.Column[part]{Head: r.Tail.Tail[i].P.Label(), Is: report.OneUnit, Of: func(p *part) value {
+		columns = append(columns, report.Column[part]{Head: r.Tail.Tail[i].P.Label(), Of: func(p *part) value {
 			if i >= len(p.Quantiles) || p.N == 0 || p.Biased {
 				return value{}
 			}
-			return report.Nanos(p.Quantiles[i])
+			return scale.about(p.Quantiles[i])
 		}})
 	}
-	return append(columns, report.Column[part]{Head: "longest", Is: report.OneUnit, Of: func(p *part) value { return report.Nanos(p.Max) }})
+	return append(columns, report.Column[part]{Head: "longest", Of: func(p *part) value { return scale.about(p.Max) }})
 }
 
 func verdictText(p *calls.Pair) string {

@@ -102,6 +102,29 @@ func atLeastPercent(share float64) string { return brief.Share(share, brief.Down
 
 func atMostPercent(share float64) string { return brief.Share(share, brief.Up) }
 
+// scaled writes times of one table in one unit, which its title names.
+type scaled struct{ brief.Scale }
+
+// scaleOf is the scale of all times of a table.
+func scaleOf(times ...int64) scaled { return scaled{brief.ScaleOf(times)} }
+
+// title adds the unit to a title.
+func (s scaled) title(text string) string { return text + ", " + s.Word() }
+
+func (s scaled) write(ns int64, r brief.Rounding) value {
+	if ns == 0 {
+		return report.String("0")
+	}
+	return report.String(s.Text(ns, r))
+}
+
+func (s scaled) about(ns int64) value { return s.write(ns, brief.Nearest) }
+
+// limit writes one that may be missing.
+func (s scaled) limit(ns *int64, r brief.Rounding) value {
+	return report.Maybe(ns, func(ns int64) value { return s.write(ns, r) })
+}
+
 // sentences is a table without columns; without sentences it is left out.
 func sentences(title string, list ...string) report.Table {
 	t := report.Table{Title: title}
