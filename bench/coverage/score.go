@@ -24,7 +24,6 @@ type cell struct {
 	truths           []float64 // of the quantiles, ns
 	walls            []int64   // of the shares that outlast one, ns
 	uppers, lowers   []int     // limits that miss the truth, by quantile
-	given            []int     // upper limits
 	values           []int     // values that are not what the attempts counted took, by quantile
 	certified, wrong int       // certificates, and those below the truth
 	canaries         int
@@ -33,7 +32,7 @@ type cell struct {
 
 func newCell(w *world, l law, n, runs int) *cell {
 	none := func() []int { return make([]int, len(quantiles)) }
-	c := &cell{world: w, law: l, n: n, runs: runs, uppers: none(), lowers: none(), given: none(), values: none()}
+	c := &cell{world: w, law: l, n: n, runs: runs, uppers: none(), lowers: none(), values: none()}
 	all := w.truth(l)
 	for _, p := range quantiles {
 		c.truths = append(c.truths, all.inverse(p.Float())*ms)
@@ -75,7 +74,6 @@ func (c *cell) score(log []attempt, a answer) {
 func (c *cell) scoreLimits(a answer) {
 	for i, t := range a.Tail {
 		if t.Upper != nil {
-			c.given[i]++
 			c.uppers[i] += one(c.asks.limits && float64(*t.Upper) < c.truths[i])
 		}
 		c.lowers[i] += one(c.asks.limits && t.Lower != nil && float64(*t.Lower) > c.truths[i])

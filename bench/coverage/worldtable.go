@@ -8,62 +8,68 @@ import (
 	"strings"
 )
 
-// writeWorlds has a row a world: of each size the worst quantile and law.
+// writeWorlds has a row a world: of each size the worst quantile, all laws together.
 func writeWorlds(out io.Writer, cells []*cell) {
 	fmt.Fprintln(out, "| world | limits missed, n = 299 | 3000 | 20,000 | values wrong, 3000 | 20,000 | certified, 3000 | 20,000 | certificates wrong, 3000 | 20,000 | canaries too low |")
 	fmt.Fprintln(out, "|---|"+strings.Repeat("---:|", 10))
-	for i := 0; i < len(cells); i += len(laws()) * len(logSizes) {
-		group := cells[i:][:len(laws())*len(logSizes)]
-		row := []string{group[0].world.name}
-		row = append(row, worst(group, logSizes, (*cell).missedText)...)
-		row = append(row, worst(group, logSizes[1:], func(c *cell) (float64, string) { return asShare(c.asks.values, c.of(slices.Max(c.values))) })...)
-		row = append(row, given(group)...)
-		row = append(row, worst(group, logSizes[1:], func(c *cell) (float64, string) { return asShare(c.asks.certificates, c.of(c.wrong)) })...)
-		row = append(row, canaries(group))
-		fmt.Fprintf(out, "| %s |\n", strings.Join(row, " | "))
+	for each := len(laws()) * len(logSizes); len(cells) > 0; cells = cells[each:] {
+		fmt.Fprintf(out, "| %s |\n", strings.Join(rowOf(cells[:each]), " | "))
 	}
 }
 
-func (c *cell) missedText() (float64, string) { return asShare(c.asks.limits, c.missed()) }
-
-func asShare(asked bool, share float64) (float64, string) {
-	if !asked {
-		return 0, "–"
+// rowOf is the row of a world, whose cells these are.
+func rowOf(group []*cell) []string {
+	var all []*cell
+	for _, n := range logSizes {
+		all = append(all, ofAllLaws(group, n))
 	}
-	return share, fmt.Sprintf("%.3f", share)
+	large := all[1:]
+	row := []string{group[0].world.name}
+	row = append(row, texts(all, func(c *cell) string { return asShare(c.asks.limits, c.missed()) })...)
+	row = append(row, texts(large, func(c *cell) string { return asShare(c.asks.values, c.of(slices.Max(c.values))) })...)
+	row = append(row, texts(large, func(c *cell) string { return percent(c.certified, c.runs) })...)
+	row = append(row, texts(large, func(c *cell) string { return asShare(c.asks.certificates, c.of(c.wrong)) })...)
+	return append(row, canaries(large))
 }
 
-// worst of the laws, for each of the sizes.
-func worst(group []*cell, of []int, what func(*cell) (float64, string)) (list []string) {
-	for _, n := range of {
-		most, text := -1.0, ""
-		for _, c := range group {
-			if share, said := what(c); c.n == n && share > most {
-				most, text = share, said
-			}
-		}
-		list = append(list, text)
-	}
-	return list
-}
-
-// given is the share of certificates in all laws together, for each size.
-func given(group []*cell) (list []string) {
-	for _, n := range logSizes[1:] {
-		certified, runs := 0, 0
-		for _, c := range group {
-			if c.n == n {
-				certified, runs = certified+c.certified, runs+c.runs
-			}
-		}
-		list = append(list, percent(certified, runs))
-	}
-	return list
-}
-
-func canaries(group []*cell) string {
-	low, all := 0, 0
+// ofAllLaws adds up the cells of a world that have one size.
+func ofAllLaws(group []*cell, n int) *cell {
+	sum := newCell(group[0].world, group[0].law, n, 0)
 	for _, c := range group {
+		if c.n == n {
+			sum.add(c)
+		}
+	}
+	return sum
+}
+
+func (c *cell) add(o *cell) {
+	for i := range quantiles {
+		c.uppers[i] += o.uppers[i]
+		c.lowers[i] += o.lowers[i]
+		c.values[i] += o.values[i]
+	}
+	c.runs, c.certified, c.wrong = c.runs+o.runs, c.certified+o.certified, c.wrong+o.wrong
+	c.canaries, c.lowCanaries = c.canaries+o.canaries, c.lowCanaries+o.lowCanaries
+}
+
+func texts(cells []*cell, of func(*cell) string) (list []string) {
+	for _, c := range cells {
+		list = append(list, of(c))
+	}
+	return list
+}
+
+func asShare(asked bool, share float64) string {
+	if !asked {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", share)
+}
+
+func canaries(cells []*cell) string {
+	low, all := 0, 0
+	for _, c := range cells {
 		low, all = low+c.lowCanaries, all+c.canaries
 	}
 	if all == 0 {
