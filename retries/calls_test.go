@@ -2,8 +2,11 @@ package retries
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -106,7 +109,10 @@ func TestTheVerdictOnRetries(t *testing.T) {
 		{0, 7, 100, TooFew},
 		{0, 8, 100, SameSlowness},
 		{0, 19, 181, SameSlowness},
-		{4, 8, 100, TooFew}, // neither is shown
+		{3, 8, 10, TooFew}, // none is shown
+		{4, 8, 100, Partly},
+		{76, 100, 1900, Partly},
+		{94, 100, 1900, FreshDraw},
 		{65, 72, 1428, FreshDraw},
 		{3, 8, 0, TooFew}, // no first attempt completes: there is nothing to hold it against
 		{1, 100, 0, TooFew},
@@ -125,6 +131,38 @@ func TestTheVerdictOnRetries(t *testing.T) {
 		lines = append(lines, repeated(c.well, 1, testLine{hop: "a", end: 10})...)
 		if got := logOf(t, lines...).Result(usual(nil)).Hops[0].Rescue; got.Verdict != c.want {
 			t.Errorf("%d of %d, %d well: %s (%v), want %s", c.rescued, c.cut, c.well, got.Verdict, got, c.want)
+		}
+	}
+}
+
+// Calls of a hop with a timeout at its p95, each with one retry whose logarithm of the
+// duration has some correlation with that of the first attempt.
+func TestVerdictsByHowMuchARetryHasInCommon(t *testing.T) {
+	for _, c := range []struct {
+		correlation float64
+		want        Verdict
+		atLeast     int // of 50
+	}{{0, FreshDraw, 46}, {.5, Partly, 48}, {.7, Partly, 48}, {.97, SameSlowness, 48}} {
+		got := map[Verdict]int{}
+		for seed := range uint64(50) {
+			r := rand.New(rand.NewPCG(seed, uint64(100*c.correlation)))
+			first, again := Count{Of: 2000}, Count{}
+			for range first.Of {
+				z := r.NormFloat64()
+				if z < 1.6448536 {
+					first.N++
+					continue
+				}
+				again.Of++
+				if c.correlation*z+math.Sqrt(1-c.correlation*c.correlation)*r.NormFloat64() < 1.6448536 {
+					again.N++
+				}
+			}
+			d := describer{q: Query{Confidence: quantile.MustP("0.95")}}
+			got[d.rescue(again, first).Verdict]++
+		}
+		if got[c.want] < c.atLeast {
+			t.Errorf("correlation %v: %v, want %s in %d", c.correlation, got, c.want, c.atLeast)
 		}
 	}
 }

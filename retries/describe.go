@@ -64,7 +64,7 @@ func medianOf(u quantile.Union) *int64 {
 func (d *describer) rescue(c, first Count) Rescue {
 	r := Rescue{Count: c}
 	r.Lower, r.Upper = quantile.ClopperPearson(r.N, r.Of, d.q.Confidence)
-	r.Verdict = rescueVerdict(r, first)
+	r.Verdict = rescueVerdict(r, first, d.q.Confidence)
 	return r
 }
 

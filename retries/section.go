@@ -40,25 +40,31 @@ func (r *Result) shown(v *report.View) *Result {
 // lines say among the first lines whether retries help, and what to know with it.
 func (r *Result) lines() []string {
 	others := slices.DeleteFunc(slices.Clone(r.Warnings), func(w note.Warning) bool { return inTable[w.Code] })
-	return report.Opening("Retries: "+worthText(&r.All), "retries", others)
+	return report.Opening(worthText(&r.All), "retries", others)
 }
 
 // inTable are the warnings that a column of worthTable says, too.
-var inTable = map[string]bool{"same_slowness": true, "at_the_wall": true, "executed_twice": true, "no_jitter": true}
+var inTable = map[string]bool{"same_slowness": true, "retries_partly": true, "at_the_wall": true, "executed_twice": true, "no_jitter": true}
 
 // worthText is the verdict on all hops.
 func worthText(h *Hop) string {
 	if h.Attempts == h.Calls {
-		return "none"
+		return "Retries: none"
 	}
 	of := fmt.Sprintf("%d of %s cut first and retried completed", h.Rescue.N, note.Count(h.Rescue.Of, "call that was", "calls that were"))
-	switch h.Rescue.Verdict {
-	case FreshDraw:
-		return "a fresh draw: " + of
-	case SameSlowness:
-		return "the same slowness again: " + of
+	if h.Rescue.Verdict == TooFew {
+		return "Retries: not enough to tell whether they help: " + of
 	}
-	return "not enough to tell whether they help: " + of
+	return "Retries " + h.Rescue.Verdict.Words() + ": " + of + sharedText(h)
+}
+
+// sharedText compares retries that help in part with first attempts.
+func sharedText(h *Hop) string {
+	share := h.Rescue.Share()
+	if h.Rescue.Verdict != Partly || share == nil || h.Completion == nil {
+		return ""
+	}
+	return fmt.Sprintf("; a retry completes %s, a first attempt %s: they share their slowness", ratio.Percent(*share), ratio.Percent(*h.Completion))
 }
 
 type value = report.Value
@@ -88,7 +94,8 @@ var columns = []report.Column[Hop]{
 	}},
 	{Head: "limits", Of: func(h *Hop) value { return h.Rescue.limits() }},
 	{Key: "first_completion", Of: func(h *Hop) value { return report.Maybe(h.Completion, report.Share) }},
-	{Key: "verdict", Head: "verdict", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Rescue.Verdict) }},
+	{Key: "verdict", Of: func(h *Hop) value { return report.Code(h.Rescue.Verdict) }},
+	{Head: "retries", Is: report.Words, Of: func(h *Hop) value { return report.String(h.Rescue.Verdict.Words()) }},
 	{Head: "wall", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Wall.Verdict).Noted(wallNote(h)) }},
 	{Key: "executed_twice", Head: "executed twice", Of: func(h *Hop) value {
 		return report.Maybe(h.ExecutedTwice, func(t Twice) value { return report.OutOf(t.N, t.Of) })
@@ -202,7 +209,7 @@ func worthCaption(o *Result) []string {
 		"rescued: of the calls whose first attempt was cut and that were retried, those that a retry completed; limits: one-sided, " + ratio.Number(o.Confidence.Float()) + " % each.",
 	}
 	if o.All.Completion != nil {
-		lines = append(lines, fmt.Sprintf("A retry is a fresh draw where it surely completes more than half as often as first attempts do (%s of all), the same slowness where surely less.", ratio.Percent(*o.All.Completion)))
+		lines = append(lines, fmt.Sprintf("Retries help where one surely completes more than half as often as first attempts do (%s of all), in part where it surely completes less often than these; they do not help where it is surely less than half as often.", ratio.Percent(*o.All.Completion)))
 	}
 	a := o.Amplification
 	text := fmt.Sprintf("Amplification: up to %s possible", note.Count(min(a.Possible, 1<<62), "attempt for one request is", "attempts for one request are"))

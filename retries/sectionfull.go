@@ -39,7 +39,7 @@ func failureTable(r *Result) report.Table {
 		{Head: "first attempts", Of: func(f *row) value { return report.Count(f.of.First) }},
 		{Head: "rescued", Of: func(f *row) value { return ofSome(f.of.Count) }},
 		{Head: "limits", Of: func(f *row) value { return f.of.limits() }},
-		{Head: "verdict", Is: report.Words, Of: func(f *row) value { return report.Code(f.of.Verdict) }},
+		{Head: "retries", Is: report.Words, Of: func(f *row) value { return report.String(f.of.Verdict.Words()) }},
 	})
 }
 

@@ -29,13 +29,29 @@ const NearTimeout = nearPercent / 100.
 // Verdict says what retries of cut attempts are worth.
 type Verdict string
 
-// FreshDraw: a retry is nearly as good as a first attempt. SameSlowness: it meets
-// what cut the first. TooFew: neither is shown.
+// FreshDraw: a retry is nearly as good as a first attempt. Partly: it helps, but it shares
+// some of what cut the first. SameSlowness: it meets that again. TooFew: none is shown.
 const (
 	FreshDraw    Verdict = "fresh_draw"
+	Partly       Verdict = "partly"
 	SameSlowness Verdict = "same_slowness"
 	TooFew       Verdict = "too_few"
 )
+
+// Words says whether retries help: "help", "help in part", "do not help" or "too few".
+func (v Verdict) Words() string {
+	switch v {
+	case FreshDraw:
+		return "help"
+	case Partly:
+		return "help in part"
+	case SameSlowness:
+		return "do not help"
+	case TooFew:
+		return "too few"
+	}
+	return ""
+}
 
 // WallVerdict says whether failing calls last whole multiples of their timeout.
 type WallVerdict string
@@ -57,14 +73,17 @@ const (
 	JitterUnknown Jitter = "unknown"
 )
 
-func rescueVerdict(r Rescue, first Count) Verdict {
+func rescueVerdict(r Rescue, first Count, confidence quantile.P) Verdict {
 	if r.Of < leastRescued || first.N == 0 { // nothing to be as good as
 		return TooFew
 	}
 	half := float64(first.N) / float64(first.Of) / 2
+	least, _ := quantile.ClopperPearson(first.N, first.Of, confidence)
 	switch {
 	case r.Upper < half:
 		return SameSlowness
+	case r.Upper < least:
+		return Partly
 	case r.Lower > half:
 		return FreshDraw
 	}
@@ -121,7 +140,8 @@ type Rule struct{ Name, Needs, Says string }
 var Rules = [...]Rule{
 	{"call", "1 attempt", "a first attempt and its retries: each belongs to the latest cut or failed attempt of its hop that ended before it and has none yet"},
 	{"same_slowness", fmt.Sprintf("%d calls cut first and retried, 1 first attempt that completed", leastRescued), "the upper limit of the share that a retry completed is below half of the first attempts' completion rate"},
-	{"fresh_draw", "the same", "the lower limit is above that half; neither, or fewer: too_few"},
+	{"partly", "the same", "else, if the upper limit of that share is below the lower limit of the completion rate: retries fail more often than first attempts, surely"},
+	{"fresh_draw", "the same", "else, if the lower limit is above that half; none of the three, or fewer: too_few"},
 	{"at_the_wall", "5 failing calls, a known wall", "the attempts of a failing call ran for that many timeouts, 0.1 % less or the overhead seen more (up to a fifth): the lower limit of the share is above 50 %"},
 	{"scattered", "5 failing calls, a known wall", "the upper limit of that share is below 50 %; neither: too_few"},
 	{"near_timeout", fmt.Sprintf("%d completed attempts, a known wall", leastNear), fmt.Sprintf("more than %d %% of the completed attempts used more than %d %% of the wall", nearShare, nearPercent)},

@@ -84,6 +84,9 @@ func ofHop(h *Hop, say sayer) {
 	if h.Rescue.Verdict == SameSlowness {
 		say("same_slowness", "%s: retries of cut attempts meet the same slowness, %d of %d calls were rescued", name, h.Rescue.N, h.Rescue.Of)
 	}
+	if text := sharedText(h); text != "" {
+		say("retries_partly", "%s: %d of %d calls were rescued%s", name, h.Rescue.N, h.Rescue.Of, text)
+	}
 	if h.Wall.Verdict == AtTheWall && h.Wall.Timeout != nil {
 		say("at_the_wall", "%s: %d of %d failing calls lasted as many times %s as they had attempts", name, h.Wall.N, h.Wall.Of, durations.Text(*h.Wall.Timeout))
 	}

@@ -17,7 +17,7 @@ var retriesKind = kind{
 		Use:   "retries [FILE…]",
 		Short: "What retries are worth and what they cost downstream, in full",
 		Long: `retries says, per hop, how many of the calls whose first attempt timed out a
-retry completed, and whether retries help or do not; whether
+retry completed, and whether retries help, help in part or do not; whether
 failing calls last whole multiples of their timeout; which calls a server ran to
 a good end more than once (traces only); how many attempts one request becomes;
 retries over requests in the worst minute; and whether retries wait with jitter.

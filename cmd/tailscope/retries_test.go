@@ -208,7 +208,7 @@ func TestTheSeedUnderThreeSecondsMeetsTheSameSlowness(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	text := must(t, played(t, func(int) int { return 3000 }), "retries", "-")
-	for _, want := range []string{"Retries: the same slowness again: 0 of 19 calls", "3 × 3 s"} {
+	for _, want := range []string{"Retries do not help: 0 of 19 calls", "3 × 3 s"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -263,7 +263,7 @@ func TestRetriesAreASectionOfAnalyze(t *testing.T) {
 		if !strings.Contains(text, `"retries": {`) || !strings.Contains(text, `"verdict": "fresh_draw"`) {
 			t.Errorf("%s: no section", file)
 		}
-		if text := must(t, "", "analyze", "-v", file); !strings.Contains(text, "Retries: a fresh draw: 133 of 145 calls") || !strings.Contains(text, "What retries are worth") {
+		if text := must(t, "", "analyze", "-v", file); !strings.Contains(text, "Retries help: 133 of 145 calls") || !strings.Contains(text, "What retries are worth") {
 			t.Errorf("%s", text)
 		}
 	}
