@@ -25,6 +25,7 @@ type tailer struct {
 	groups   []quantile.Stratum
 	unlisted int             // known timeouts that r.Walls leaves out
 	wrong    []quantile.Wall // cuts that lie together and are no timeout
+	floor    int64           // below which attempts look left out, in ns; 0 for none
 }
 
 // tail completes a quantile with its Kaplan-Meier value, where that says
@@ -34,7 +35,7 @@ func (t tailer) tail(q quantile.Tail) Tail {
 	if km, ok := t.kaplanMeier(q); ok && km != q.Value {
 		out.KM = &km
 	}
-	if !t.certain() {
+	if !t.certain() || t.floor > 0 {
 		out.Upper = nil
 	}
 	out.Reason = t.reason(out)
@@ -99,6 +100,8 @@ func (t tailer) uncertified(q Tail) string {
 		return ""
 	case !t.certain():
 		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
+	case t.floor > 0:
+		return "attempts shorter than " + durations.Text(t.floor) + " look left out, so nothing is certain about " + q.P.Label()
 	case q.UpperRank > q.Size():
 		need := quantile.CanarySize(q.P, 0, t.query.Confidence)
 		if need == 0 {

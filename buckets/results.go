@@ -25,6 +25,8 @@ type Query struct {
 	// Biased tells that what was kept was chosen by how it went, so that nothing
 	// kept says how often anything happens: no quantile and no share has a value.
 	Biased bool
+	// NoneLeftOut tells that the input has every attempt, whatever its durations look like.
+	NoneLeftOut bool
 	// Weighted tells that every trace carries a weight and that they count.
 	Weighted bool
 	// MaxHops folds all but that many hops into one last row, which has no tail;
@@ -178,7 +180,7 @@ func (h *hop) measure(r *Result, q Query) (quantile.WeightedTails, []depend.Depe
 // row of several hops has no tail: each hop has its own walls, and one hop's
 // completed attempts prove nothing of another's cut ones.
 func (h *hop) fillTail(r *Result, q Query, t quantile.WeightedTails, effects []depend.Dependent) {
-	tail := tailer{hop: h, query: q, r: r, effects: effects}
+	tail := tailer{hop: h, query: q, r: r, effects: effects, floor: h.floor(q, r)}
 	if h.merged == 0 {
 		r.Walls, tail.unlisted, tail.wrong = h.walls()
 	}

@@ -79,7 +79,7 @@ func (h *hop) fillTarget(r *Result, q Query, t quantile.WeightedTails, apart []q
 		return
 	}
 	t.Tails.Tails = nil // how large a canary must be for these is said beside them
-	tail := tailer{hop: h, query: q, r: r, tails: t, groups: h.strata.groups()}
+	tail := tailer{hop: h, query: q, r: r, tails: t, groups: h.strata.groups(), floor: h.floor(q, r)}
 	r.Target.Tail, r.Target.Median = tail.tail(apart[0]), tail.tail(apart[1])
 	tail.estimateTarget()
 	if h.tells(q) && r.Effective == 0 {

@@ -2,6 +2,7 @@ package buckets
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tailscope/tailscope/quantile"
@@ -156,4 +157,38 @@ func (h *hop) mergeEarly(o *earlyCuts) {
 			e.duration, e.timeout = o.duration, o.timeout
 		}
 	}
+}
+
+// floors are the thresholds that logs of slow calls have, in tenths of a power of ten, and
+// the least of them in ns: below that smooth laws may begin anywhere.
+var floors = [...]int64{10, 20, 25, 30, 50}
+
+const leastFloor = 100e6
+
+// floor returns the threshold below which the attempts of a hop log look left out, 0 for
+// none: none is shorter, many are hardly longer, and it is a round one with the shortest
+// attempt within 1 % above it.
+func (h *hop) floor(q Query, r *Result) int64 {
+	at := floorBelow(r.Recorded.First.Min)
+	if at == 0 || h.traced || q.NoneLeftOut || h.merged > 0 {
+		return 0
+	}
+	if _, _, floored := quantile.Floored(h.first.all()); !floored {
+		return 0
+	}
+	return at
+}
+
+func floorBelow(ns int64) int64 {
+	for unit := int64(leastFloor / 10); unit <= ns; unit *= 10 {
+		for _, step := range floors {
+			if at := step * unit; at <= ns && ns-at <= at/100 {
+				return at
+			}
+		}
+		if unit > math.MaxInt64/1000 {
+			break
+		}
+	}
+	return 0
 }

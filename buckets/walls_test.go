@@ -2,6 +2,8 @@ package buckets
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -124,5 +126,42 @@ func TestSuspectsStandAtTheTimeoutInTheTail(t *testing.T) {
 	}
 	if d := same([]string{"exact 50 upper 60", "at_least 90", "at_least 90"}, tailTexts(hopOf(t, c, asked(), all(log[:99], done(1200))))); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestFloorsOfSlowLogs(t *testing.T) {
+	for ns, want := range map[int64]int64{0: 0, 99 * ms: 0, 100 * ms: 100 * ms, 101 * ms: 100 * ms, 101*ms + 1: 0, 150 * ms: 0, 200 * ms: 200 * ms,
+		252 * ms: 250 * ms, 300 * ms: 300 * ms, 400 * ms: 0, 505 * ms: 500 * ms, 1000 * ms: 1000 * ms, 2501 * ms: 2500 * ms, math.MaxInt64: 0} {
+		if got := floorBelow(ns); got != want {
+			t.Errorf("%d: %d, want %d", ns, got, want)
+		}
+	}
+}
+
+// A log of what took 200 ms or longer says nothing certain of all calls, unless somebody
+// says that there were no others.
+func TestALogOfSlowAttemptsCertifiesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	draw := func(n int, least float64) (log rows) {
+		for len(log) < n {
+			if d := 60 * math.Exp(1.1*r.NormFloat64()); d >= least {
+				one := done(1)[0]
+				one.Duration = int64(d * float64(ms))
+				log = append(log, one)
+			}
+		}
+		return log
+	}
+	slow, all := draw(4000, 200), draw(4000, 0)
+	q := asked("0.5", "0.99")
+	if got := hopOf(t, NewConfig(nil), q, slow); got.Tail[0].Upper != nil || got.Tail[1].Upper != nil || !strings.Contains(warned(got, "suspected_slow_log"), "shorter than 200 ms") {
+		t.Errorf("%+v %v", got.Tail, got.Warnings)
+	}
+	if got := hopOf(t, NewConfig(nil), q, all); got.Tail[1].Upper == nil || warned(got, "suspected_slow_log") != "" {
+		t.Errorf("%+v %v", got.Tail, got.Warnings)
+	}
+	q.NoneLeftOut = true
+	if got := hopOf(t, NewConfig(nil), q, slow); got.Tail[1].Upper == nil || warned(got, "suspected_slow_log") != "" {
+		t.Errorf("said to be all: %+v %v", got.Tail, got.Warnings)
 	}
 }

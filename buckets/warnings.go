@@ -34,6 +34,7 @@ func (t tailer) warnings() []note.Warning {
 		{"late_cuts_may_mislead", t.cutsMayMislead()},
 		{"walls_omitted", t.wallsOmitted()},
 		{"suspected_unmarked_wall", t.unmarkedWall()},
+		{"suspected_slow_log", t.slowLog()},
 		{"cut_below_by_duration", t.belowByDuration()},
 		{"below_unchecked", t.belowUnchecked()},
 		{"cuts_follow_slowness", t.informativeCuts()},
@@ -282,6 +283,14 @@ func (t tailer) unmarkedWall() string {
 	timeout := durations.Text(roundBelow(ends[0]))
 	return fmt.Sprintf("%s lie%s at %s: that looks like a timeout of %s without a mark; for values and limits they may have taken any time longer. --timeout %s=%s counts them as timed out",
 		strings.Join(list, " and "), note.Form(all.N(), "s", ""), rangeText(ends[0], " to ", ends[1]), timeout, t.hopText(), strings.ReplaceAll(timeout, " ", ""))
+}
+
+// slowLog says that the log looks like one of slow attempts alone.
+func (t tailer) slowLog() string {
+	if t.floor == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no attempt is shorter than %s, though many are hardly longer: a log of slow calls looks like that, and its quantiles are not those of all. --sampling all says that nothing was left out", durations.Text(t.floor))
 }
 
 // roundBelow returns the largest number of at most two digits and zeros that is not above

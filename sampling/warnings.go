@@ -14,27 +14,17 @@ import (
 // traces below which chance alone shows it too often.
 const (
 	fewestTroubled = 20
-	fewestFloored  = 50
 
 	// The number of traces that a query returns unless told otherwise, and what
 	// people tell it.
 	defaultLimit = 20
 	roundLimit   = 100
 
-	// Traces that a floor cuts off at the left: none is shorter than lowestFloor,
-	// and the median is neither near it nor far from it.
+	// A floor of traces stands at a round number, not below lowestFloor. The shortest of n
+	// traces lies above it by about s/n, with s the scale of what is just above; by chance (one
+	// in 150) by five times that.
 	lowestFloor = 5e6 // nanoseconds
-	mostMedian  = 4   // times the shortest
-	leastMedian = 1.1
-	// A floor stands at a round number. The shortest of n traces lies above it
-	// by about s/n, with s the scale of what is just above; by chance (one in
-	// 150) by five times that.
-	farthest = 5
-	// Without a floor few traces are as short as the shortest: between it and the
-	// median they become more. Above a floor they become fewer, and the upper
-	// half is the longer one.
-	edgeShare = 8    // at least 1 in 8 in the first quarter of the way to the median
-	upperHalf = 1.75 // p90 at least so much farther above the median than the shortest below
+	farthest    = 5
 )
 
 // signs names what suggests a biased sample; it is empty where nothing does.
@@ -73,18 +63,9 @@ func (a *Accumulator) roundCount() string {
 // are hardly longer.
 func (a *Accumulator) floor() string {
 	all := quantile.Union{&a.durations}
-	s := quantile.Summarize(all, []quantile.P{quantile.MustP("0.5"), quantile.MustP("0.9")})
-	if s.N < fewestFloored || s.Min < lowestFloor {
-		return ""
-	}
-	least, median, p90 := float64(s.Min), float64(s.Quantiles[0]), float64(s.Quantiles[1])
-	if median < leastMedian*least || median > mostMedian*least || p90-median < upperHalf*(median-least) {
-		return ""
-	}
-	scale := (median - least) * 1.44 // half of an exponential lies below scale/1.44
-	at := roundBelow(s.Min)
-	edge := s.Min + (s.Quantiles[0]-s.Min)/4
-	if float64(s.Min-at) > farthest*scale/float64(s.N) || edgeShare*all.UpTo(edge) < s.N {
+	least, scale, floored := quantile.Floored(all)
+	at := roundBelow(least)
+	if !floored || least < lowestFloor || float64(least-at) > farthest*scale/float64(all.N()) {
 		return ""
 	}
 	return fmt.Sprintf("none is shorter than %s although many are hardly longer", durations.Text(at))

@@ -80,6 +80,7 @@ func (a *adviser) adviseInner(h *Hop, row *buckets.Result) {
 	if h.Inner.Own != nil {
 		h.Inner.OwnBound = &own.ns
 	}
+	h.Bound = g.bound.known()
 	h.Evidence, h.Timeout = g.perTry.evidence, g.perTry.known()
 	switch {
 	case a.Biased || row.Biased || !marked(row):
@@ -113,6 +114,34 @@ func (a *adviser) raiseInner(h *Hop, g *grant, row *buckets.Result) (int64, stri
 
 // innerReason explains the timeout of a call that makes calls itself.
 func (a *adviser) innerReason(h *Hop, g *grant) string {
+	n := a.nodes[h.Hop]
+	t := a.timeOf(n, a.below(n))
+	path := t.path().known()
+	switch {
+	case t.limited(0) && path == nil:
+		return fmt.Sprintf("it calls others, of which not all is known; its own %s is at most %s", a.Target.Label(), durations.Text(*t.limit))
+	case t.limited(0):
+		return fmt.Sprintf("its own %s is at most %s; its work and its calls in a row, each at its most, would be %s", a.Target.Label(), durations.Text(*t.limit), durations.Text(*path))
+	case path != nil:
+		return a.pathReason(h, g, &t)
+	}
+	return "it calls others, so not from its own quantile: " + a.partsReason(h, g)
+}
+
+// pathReason adds up what a call that makes calls takes at most.
+func (a *adviser) pathReason(h *Hop, g *grant, t *callerTime) string {
+	text := fmt.Sprintf("it calls others: at most %s of its own work and %s of its calls in a row", durations.Text(t.own.ns), durations.Text(t.calls.ns))
+	if t.beyond.ns > 0 {
+		text += ", and " + durations.Text(t.beyond.ns) + " that its attempts are seen to take beyond both"
+	}
+	if text += ", with headroom once for all"; g.inside && g.tries == 0 {
+		text += "; the retries of its calls come on top"
+	}
+	return text
+}
+
+// partsReason adds up what each part of a call that makes calls is given.
+func (a *adviser) partsReason(h *Hop, g *grant) string {
 	below := "what it grants the calls under it is not known"
 	if h.Inner.Grants != nil {
 		below = durations.Text(*h.Inner.Grants) + " for the calls under it"
@@ -127,7 +156,7 @@ func (a *adviser) innerReason(h *Hop, g *grant) string {
 	if g.rest.ns > 0 {
 		below += ", and " + durations.Text(g.rest.ns) + " that its attempts are seen to take beyond both"
 	}
-	return "it calls others, so not from its own quantile: " + own + ", " + below
+	return own + ", " + below
 }
 
 func (a *adviser) whyNoOwn() string {

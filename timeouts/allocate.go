@@ -64,11 +64,12 @@ func (d *handDown) visit(k spans.Hop) {
 
 // node shares a time out over the calls of a node, nil where it is not known.
 func (d *handDown) node(n *callgraph.Node, has *int64) {
-	fixed, all := d.fixed(n), d.below(n).need
+	fixed, of := d.fixed(n)
+	all := of(d.below(n))
 	for at, group := range n.Groups {
 		limit := has
 		if limit != nil {
-			limit = d.left(*has, fixed.and(d.others(n, at, all)))
+			limit = d.left(*has, fixed.and(d.others(n, at, all, of)))
 		}
 		for _, c := range d.inGroup(n, group) {
 			d.call(c, limit)
@@ -86,20 +87,24 @@ func (d *handDown) left(has int64, off amount) *int64 {
 	return new(max(0, has-*ns))
 }
 
-// others is what the groups of a node need without one of them, of all that they
-// need.
-func (d *handDown) others(n *callgraph.Node, group int, all amount) amount {
+// others is what the groups of a node take without one of them, of all that they take.
+func (d *handDown) others(n *callgraph.Node, group int, all amount, of func(sum) amount) amount {
 	if all.known() != nil {
-		all.ns -= d.belowIn(n, n.Groups[group:group+1]).need.ns
+		all.ns -= of(d.belowIn(n, n.Groups[group:group+1])).ns
 		return all
 	}
-	return d.belowIn(n, slices.Delete(slices.Clone(n.Groups), group, group+1)).need
+	return of(d.belowIn(n, slices.Delete(slices.Clone(n.Groups), group, group+1)))
 }
 
-// fixed is what a node takes beside what it grants.
-func (a *adviser) fixed(n *callgraph.Node) amount {
+// fixed is what a node takes beside its calls, and which figure says what these take: what
+// they take at most, where the node itself was measured; else what they need.
+func (a *adviser) fixed(n *callgraph.Node) (amount, func(sum) amount) {
+	below := a.below(n)
+	if t := a.timeOf(n, below); a.measured(n) && t.path().known() != nil {
+		return t.own.and(t.beyond), func(s sum) amount { return s.bound }
+	}
 	own := a.entryOwn(n)
-	return own.and(a.restOf(n, own, a.below(n)))
+	return own.and(a.restOf(n, own, below)), func(s sum) amount { return s.need }
 }
 
 // call grants a time to the calls of one hop: a single attempt may take what is
@@ -131,8 +136,11 @@ func (d *handDown) keep(k spans.Hop, g granted) {
 // need more than there is, with what is left for that need beside the others; nil
 // where one chance for each call fits, and where their needs are not known.
 func (a *adviser) shortage(n *callgraph.Node, has int64) *Shortage {
-	own := a.fixed(n)
-	all := own.and(a.below(n).need).known()
+	own, of := a.fixed(n)
+	all := own.and(of(a.below(n))).known()
+	if a.measured(n) {
+		all = a.given(a.timeOf(n, a.below(n)), 0).known()
+	}
 	if all == nil || *all <= has {
 		return nil
 	}

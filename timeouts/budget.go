@@ -40,25 +40,59 @@ func (a *adviser) noCalls() string {
 func (a *adviser) total(n *callgraph.Node) Total {
 	t := Total{Entry: n.Hop, Requests: n.Entries}
 	below, own := a.below(n), a.entryOwn(n)
-	rest, retry := a.restOf(n, own, below), a.retryOf(n)
+	retry := a.retryOf(n)
 	t.Seen = retry.tries
-	sum := own.and(rest).and(below.need).and(amount{ns: retry.ns, evidence: Certified})
+	var sum, once amount
+	if a.measured(n) {
+		time := a.timeOf(n, below)
+		sum, once = a.given(time, retry.ns), a.given(time, 0)
+		t.Parts = a.measuredParts(n, time, retry, sum)
+	} else {
+		rest := a.restOf(n, own, below)
+		once = own.and(rest).and(below.need)
+		sum = once.and(amount{ns: retry.ns, evidence: Certified})
+		t.Parts = a.partsOf(n, own, rest, retry)
+	}
 	if t.Budget = sum.known(); t.Budget == nil || a.Biased {
-		t.Budget, t.Reason = nil, jsontype.Text(a.unknownBelow(n, own, sum))
+		t.Budget, t.Parts, t.Reason = nil, nil, jsontype.Text(a.unknownBelow(n, own, sum))
 		return t
 	}
-	t.Parts = a.partsOf(n, own, rest, retry)
 	has := *t.Budget
 	if a.EntryBudget > 0 {
 		has = a.EntryBudget
 	}
-	t.Effective = retry.fit(has - own.ns - rest.ns - below.need.ns)
+	t.Effective = retry.fit(has - once.ns)
 	return t
 }
 
+// measured reports whether the caller with which requests begin is a hop of its own: then
+// its time is not only that of its parts.
+func (a *adviser) measured(n *callgraph.Node) bool {
+	row := a.rows[n.Hop]
+	return row != nil && row.Target != nil
+}
+
 func (a *adviser) partsOf(n *callgraph.Node, own, rest amount, retry retry) []Part {
-	parts := append([]Part{{ownName(n.Hop), own.ns}}, a.callParts(n)...)
+	parts := append([]Part{{ownName(n.Hop), own.ns}}, a.callParts(n, func(g *grant) amount { return g.need })...)
 	parts = append(parts, Part{"seen beyond these", rest.ns}, Part{retry.what, retry.ns})
+	return slices.DeleteFunc(parts, func(p Part) bool { return p.NS == 0 })
+}
+
+// measuredParts are what the caller's own limit or its parts take at most, with headroom
+// once for all.
+func (a *adviser) measuredParts(n *callgraph.Node, t callerTime, retry retry, sum amount) []Part {
+	var parts []Part
+	if path := a.given(callerTime{own: t.path(), calls: amount{evidence: Certified}, longest: t.longest}, retry.ns); t.limit != nil && (path.known() == nil || sum.ns < path.ns) {
+		parts = []Part{{n.Hop.Name + " at most, as it is seen", *t.limit}}
+	} else {
+		parts = append([]Part{{ownName(n.Hop), t.own.ns}}, a.callParts(n, func(g *grant) amount { return g.bound })...)
+		parts = append(parts, Part{"seen beyond these", t.beyond.ns}, Part{retry.what, retry.ns})
+	}
+	left := sum.ns
+	for _, p := range parts {
+		left -= p.NS
+	}
+	parts = append(parts, Part{"headroom, rounded up", left})
 	return slices.DeleteFunc(parts, func(p Part) bool { return p.NS == 0 })
 }
 
@@ -82,7 +116,7 @@ func (a *adviser) entryOwn(n *callgraph.Node) amount {
 }
 
 // callParts lists the longest call of each group.
-func (a *adviser) callParts(n *callgraph.Node) []Part {
+func (a *adviser) callParts(n *callgraph.Node, of func(*grant) amount) []Part {
 	var parts []Part
 	for _, group := range n.Groups {
 		most := a.longestCall(n, group)
@@ -90,7 +124,7 @@ func (a *adviser) callParts(n *callgraph.Node) []Part {
 			continue
 		}
 		what := a.callName(most) + a.othersIn(n, group, most)
-		parts = append(parts, Part{what, a.inRow(most, a.grantOf(most.Hop).need).ns})
+		parts = append(parts, Part{what, a.inRow(most, of(a.grantOf(most.Hop))).ns})
 	}
 	return parts
 }
@@ -167,6 +201,8 @@ func (a *adviser) retryOf(n *callgraph.Node) retry {
 	switch {
 	case longest == nil:
 		return retry{}
+	case longest.spare == 0 && (a.measured(n) || a.oneCaller(n)):
+		return retry{} // a caller was measured, and made none
 	case longest.spare == 0:
 		g := a.grantWithMost(n, func(g *grant) int64 { return g.need.ns })
 		return retry{what: "one retry of " + g.hop.Name, ns: g.need.ns, one: g.need.ns}
@@ -183,6 +219,12 @@ func (a *adviser) retryOf(n *callgraph.Node) retry {
 		what: retriesText(layer.tries) + " of " + layer.hop.Name, ns: longest.spare,
 		one: durations.Sum(layer.perTry.ns, a.backoffs(layer.hop, 1)), tries: layer.tries,
 	}
+}
+
+// oneCaller reports whether what nobody is seen to call is a single hop, which makes calls:
+// it is the caller.
+func (a *adviser) oneCaller(n *callgraph.Node) bool {
+	return n.Hop == (spans.Hop{}) && len(n.Calls) == 1 && a.inner(n.Calls[0].Hop)
 }
 
 func retriesText(n uint64) string {

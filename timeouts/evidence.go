@@ -41,7 +41,7 @@ func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
 	if a.Biased || row.Biased || !marked(row) {
 		return None, nil
 	}
-	if t := &row.Target.Tail; belowTheClock(t) {
+	if t := &row.Target.Tail; belowTheClock(t) || warned(row, slowLog) {
 		return None, nil
 	}
 	if warned(row, unmarkedWall) {
@@ -53,6 +53,9 @@ func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
 // unmarkedWall is the warning of attempts that pile up as those of a timeout do: it takes
 // certificates away.
 const unmarkedWall = "suspected_unmarked_wall"
+
+// slowLog is the warning of a log that looks like one of slow attempts alone.
+const slowLog = "suspected_slow_log"
 
 // belowTheClock reports whether the limit lies below two steps of the clock that the
 // durations were read from: they say no more than that it is short.
@@ -178,6 +181,8 @@ func (a *adviser) noEvidence(row *buckets.Result) string {
 		return "the traces were chosen by how they went, so their tail is not the tail"
 	case !marked(row):
 		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY, or of traces with --truncated-if KEY=VALUE"
+	case warned(row, slowLog):
+		return textOf(row, slowLog)
 	case belowTheClock(t):
 		return fmt.Sprintf("%s lies within two steps of the clock, which are of %s: a log with finer durations tells", t.P.Label(), durations.Text(t.ClockStep))
 	default:

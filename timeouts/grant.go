@@ -45,6 +45,7 @@ func (a amount) known() *int64 {
 // grant is what a call is given.
 type grant struct {
 	hop    spans.Hop
+	bound  amount // what an attempt takes at most, without headroom
 	need   amount // one chance, without any retry
 	perTry amount // an attempt, with the retries made inside it
 	spare  int64  // retries, counted once a request: its own or those inside it
@@ -60,7 +61,7 @@ type grant struct {
 func (a *adviser) grantOf(k spans.Hop) *grant {
 	if g := a.grants[k]; g != nil {
 		if g.busy {
-			g.need = amount{evidence: None, missing: true}
+			g.need, g.bound = amount{evidence: None, missing: true}, amount{evidence: NotIdentified, missing: true}
 			a.circle = append(a.circle, k.Name)
 		}
 		return g
@@ -75,25 +76,92 @@ func (a *adviser) grantOf(k spans.Hop) *grant {
 func (a *adviser) workOut(k spans.Hop, g *grant) {
 	g.tries = a.retriesOf(k)
 	if n := a.nodes[k]; a.inner(k) {
-		g.own = a.ownOf(n)
-		below := a.below(n)
-		g.below, g.inside = below.need, below.spare > 0
-		g.rest = a.restOf(n, g.own, below)
-		fixed := g.own.and(g.rest)
-		g.need = fixed.and(below.need).stepped()
-		g.perTry = g.need
-		if g.inside && g.tries == 0 {
-			g.below.ns = durations.Sum(g.below.ns, below.spare)
-			g.perTry = fixed.and(g.below).stepped()
-			g.spare = g.perTry.ns - g.need.ns
-		}
+		a.workOutInner(n, g)
 	} else {
-		g.need = a.leaf(k)
+		g.bound, g.need = a.leafBound(k), a.leaf(k)
 		g.perTry = g.need
 	}
 	if g.tries > 0 {
 		g.spare = durations.Sum(times(g.tries, g.perTry.ns), a.backoffs(k, g.tries))
 	}
+}
+
+// workOutInner gives a call that makes calls what its attempts take at most, with headroom;
+// where that is not known, what its parts are given together.
+func (a *adviser) workOutInner(n *callgraph.Node, g *grant) {
+	g.own = a.ownOf(n)
+	below := a.below(n)
+	g.below, g.inside = below.need, below.spare > 0
+	g.rest = a.restOf(n, g.own, below)
+	fixed := g.own.and(g.rest)
+	g.need = fixed.and(below.need).stepped()
+	more := int64(0)
+	if g.inside && g.tries == 0 {
+		more = below.spare
+		g.below.ns = durations.Sum(g.below.ns, more)
+	}
+	g.perTry = fixed.and(g.below).stepped()
+	t := a.timeOf(n, below)
+	if g.bound = t.bound(); rank[g.bound.evidence] >= rank[Identified] {
+		g.need = a.given(t, 0)
+		g.perTry = a.given(t, more).longest(g.need)
+	}
+	g.spare = max(0, g.perTry.ns-g.need.ns)
+}
+
+// callerTime is what attempts of a caller take at most, without headroom, in two ways: the sum
+// along the serial path, of its own work and of what its calls take at most, but no less
+// than it is seen to take; and its own certified limit, where it has one.
+type callerTime struct {
+	own, calls, beyond amount // the summands of the path
+	limit              *int64
+	longest            amount // call, with headroom: a caller waits no less for it
+}
+
+func (a *adviser) timeOf(n *callgraph.Node, below sum) callerTime {
+	t := callerTime{own: a.ownBound(n), calls: below.bound, beyond: amount{evidence: Certified}, longest: below.longest}
+	row := a.rows[n.Hop]
+	if row == nil || row.Target == nil {
+		return t
+	}
+	evidence, bound := a.evidenceOf(row)
+	if path := t.path(); bound != nil && path.known() != nil && row.Target.Tail.Status == quantile.Exact {
+		t.beyond.ns = max(0, row.Target.Tail.Value-path.ns)
+	}
+	// Where a canary of what it calls is due, or nobody knows what that needs, its own limit is
+	// that of today's timeouts.
+	if evidence == Certified && t.calls.evidence != NotIdentified {
+		t.limit = bound
+	}
+	return t
+}
+
+func (t *callerTime) path() amount { return t.own.and(t.calls).and(t.beyond) }
+
+// limited reports whether the caller's own limit is the smaller bound, where retries inside
+// it take so much more; it holds them.
+func (t *callerTime) limited(more int64) bool {
+	path := t.path().known()
+	return t.limit != nil && (path == nil || *t.limit < durations.Sum(*path, more))
+}
+
+// bound is the smaller of both.
+func (t *callerTime) bound() amount {
+	if t.limited(0) {
+		return amount{ns: *t.limit, evidence: Certified}
+	}
+	return t.path()
+}
+
+// given is a bound with headroom, rounded up; retries inside take so much more.
+func (a *adviser) given(t callerTime, more int64) amount {
+	path := t.path()
+	out := amount{ns: durations.Sum(a.from(path.ns), more), evidence: path.evidence, missing: path.missing}
+	if t.limit != nil && (path.known() == nil || a.from(*t.limit) < out.ns) {
+		out = amount{ns: a.from(*t.limit), evidence: Certified}
+	}
+	out.ns = max(out.ns, t.longest.ns)
+	return out.stepped()
 }
 
 // stepped rounds up to a number that a timeout may have.
@@ -105,10 +173,11 @@ func (a *adviser) inner(k spans.Hop) bool {
 	return n != nil && slices.ContainsFunc(n.Calls, func(c callgraph.Call) bool { return a.counts(n, &c) })
 }
 
-// sum is what the calls of a node are given together.
+// sum is what the calls of a node are given together, and what they take at most.
 type sum struct {
-	need  amount
-	spare int64 // the most that the retries of one of them take
+	need, bound amount
+	longest     amount // need of one of them
+	spare       int64  // the most that the retries of one of them take
 }
 
 // below adds up groups of calls that come one after the other; of those side by
@@ -116,18 +185,22 @@ type sum struct {
 func (a *adviser) below(n *callgraph.Node) sum { return a.belowIn(n, n.Groups) }
 
 func (a *adviser) belowIn(n *callgraph.Node, groups [][]int) sum {
-	s := sum{need: amount{evidence: Certified}}
+	nothing := amount{evidence: Certified}
+	s := sum{need: nothing, bound: nothing}
 	for _, group := range groups {
-		longest := amount{evidence: Certified}
+		need, bound := nothing, nothing
 		for _, c := range a.inGroup(n, group) {
 			g := a.grantOf(c.Hop)
-			longest = longest.longest(a.inRow(c, g.need))
-			s.spare = max(s.spare, g.spare)
+			need, bound = need.longest(a.inRow(c, g.need)), bound.longest(a.inRow(c, g.bound))
+			s.spare, s.longest.ns = max(s.spare, g.spare), max(s.longest.ns, g.need.ns)
 		}
-		if longest.evidence == Certified && a.mayCoincide(n, group) {
-			longest.evidence = Identified
+		if need.evidence == Certified && a.mayCoincide(n, group) {
+			need.evidence = Identified
 		}
-		s.need = s.need.and(longest)
+		if bound.evidence == Certified && a.mayCoincide(n, group) {
+			bound.evidence = Identified
+		}
+		s.need, s.bound = s.need.and(need), s.bound.and(bound)
 	}
 	return s
 }
@@ -191,6 +264,19 @@ func (a *adviser) backoffs(k spans.Hop, tries uint64) int64 {
 		return times(tries, max(0, *h.Backoff.Max))
 	}
 	return 0
+}
+
+// leafBound is what attempts of a call that makes none itself take at most.
+func (a *adviser) leafBound(k spans.Hop) amount {
+	row := a.rows[k]
+	if row == nil || row.Target == nil {
+		return amount{evidence: None, missing: true}
+	}
+	evidence, bound := a.evidenceOf(row)
+	if bound == nil {
+		return amount{evidence: evidence, missing: true}
+	}
+	return amount{ns: *bound, evidence: evidence}
 }
 
 // leaf is what a call that makes none itself is given.

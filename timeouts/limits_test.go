@@ -24,11 +24,22 @@ func TestABudgetIsNoShorterThanWhatIsSeen(t *testing.T) {
 	s.EntryBudget = 2000 * ms
 	r = world{hops: hops, settings: s, graph: requests(5000, call{"outer", 0, 1900, 0}, call{"a", 0, 1000, 1}, call{"b", 900, 1900, 1})}.advise()
 	if h := r.hop("outer"); number(h.Timeout) != "3000 ms" || number(h.Inner.Own) != "10 ms" || number(h.Inner.Grants) != "1500 ms" || number(h.Inner.Rest) != "1017 ms" ||
-		!strings.Contains(h.Reason, "and 1.017 s that its attempts are seen to take beyond both") {
+		!strings.Contains(h.Reason, "1 s of its calls in a row, and 900 ms that its attempts are seen to take beyond both") {
 		t.Errorf("%+v %+v", h, h.Inner)
 	}
 	if s := r.Allocation.Infeasible; s == nil || s.Name != "a" || s.Needs != 1500*ms {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestADeadlineFarAboveTheSlowestRequestIsNamed(t *testing.T) {
+	for budget, want := range map[int64]bool{0: false, 2000: false, 2001: true} {
+		s := usual
+		s.EntryBudget = budget * ms
+		r := world{hops: []hop{{name: "a", n: 5000, ms: 500}}, settings: s, graph: requests(5000, call{"a", 0, 500, 0})}.advise()
+		if got := strings.Contains(fmt.Sprint(r.Warnings), "deadline_far_above"); got != want {
+			t.Errorf("%d ms: %v", budget, r.Warnings)
+		}
 	}
 }
 
@@ -48,7 +59,7 @@ func TestCallsMadeInsteadOfEachOtherAreNotAddedUp(t *testing.T) {
 		w := callgraph.NewAccumulator(callgraph.Config{})
 		w.Merge(requests(n, call{"outer", 0, 300, 0}, call{"a", 0, 300, 1}))
 		w.Merge(requests(n, call{"outer", 0, 300, 0}, call{"b", 0, 200, 1}))
-		h := world{hops: []hop{{name: "outer", n: 5000, ms: 300}, {name: "a", n: 5000, ms: 300}, {name: "b", n: 5000, ms: 200}}, graph: w}.advise().hop("outer")
+		h := world{hops: []hop{{name: "outer", n: 2 * n, ms: 300}, {name: "a", n: 5000, ms: 300}, {name: "b", n: 5000, ms: 200}}, graph: w}.advise().hop("outer")
 		if h.Evidence != evidence || number(h.Inner.Grants) != "400 ms" {
 			t.Errorf("%d requests: %s, %s", 2*n, h.Evidence, number(h.Inner.Grants))
 		}
@@ -59,7 +70,7 @@ func TestCallsMadeInsteadOfEachOtherAreNotAddedUp(t *testing.T) {
 func TestNoTimeoutIsLongerThanAClockTells(t *testing.T) {
 	huge := int64(math.MaxInt64 / ms)
 	r := world{
-		hops:  []hop{{name: "a", n: 5000, ms: huge}, {name: "b", n: 5000, ms: huge / 4}, {name: "outer", n: 5000, ms: huge / 2}, {name: "c", n: 5000, ms: huge / 4}},
+		hops:  []hop{{name: "a", n: 5000, ms: huge}, {name: "b", n: 5000, ms: huge / 4}, {name: "outer", n: 5000, ms: huge}, {name: "c", n: 5000, ms: huge / 4}},
 		graph: requests(5000, call{"outer", 0, huge / 2, 0}, call{"b", 0, huge / 4, 1}, call{"c", huge / 4, huge / 2, 1}),
 	}.advise()
 	for _, name := range []string{"a", "outer"} {
@@ -78,7 +89,8 @@ func TestOwnWorkOfABiasedOrWeightedSampleIsNotKnown(t *testing.T) {
 		w.hops = []hop{{name: "outer", n: 5000, ms: 300}, {name: "a", n: 5000, ms: 200}}
 		w.graph = requests(5000, call{"outer", 0, 300, 0}, call{"a", 0, 200, 1})
 		r := w.advise()
-		if h := r.hop("outer"); h.Timeout != nil || h.Evidence != None || h.Canary != nil || h.Inner.Own != nil || h.Inner.OwnBound != nil || r.Total.Budget != nil {
+		// Its own limit by weight stands all the same.
+		if h := r.hop("outer"); (number(h.Timeout) == "400 ms") != w.weighted || h.Canary != nil || h.Inner.Own != nil || h.Inner.OwnBound != nil || r.Total.Budget != nil {
 			t.Errorf("%+v %+v %+v", h, h.Inner, r.Total)
 		}
 		if h := r.hop("a"); (h.Timeout != nil) != w.weighted {
@@ -103,7 +115,7 @@ func TestABudgetIsNotHandedDownBesideWhatIsNotKnown(t *testing.T) {
 		for _, g := range a.Grants {
 			got = append(got, fmt.Sprintf("%s needs %s of %s, %s each", g.Name, number(g.Needs), number(g.Limit), number(g.PerTry)))
 		}
-		want := []string{"a needs 50 ms of null, null each", "c needs 30 ms of null, null each", "b needs null of 50 ms, 50 ms each"}
+		want := []string{"a needs 40 ms of null, null each", "c needs 30 ms of null, null each", "b needs null of 60 ms, 60 ms each"}
 		if biased {
 			want = []string{"a needs null of null, null each", "c needs null of null, null each", "b needs null of null, null each"}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailscope/tailscope/buckets"
+	"github.com/tailscope/tailscope/callgraph"
 	"github.com/tailscope/tailscope/internal/durations"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -13,7 +14,7 @@ import (
 
 // passedOn are the warnings of a row that its advice carries too.
 var passedOn = []string{
-	"suspected_unmarked_wall", "timeouts_in_messages", "covers_all_tries", "failures_exceed_p", "late_cuts_may_mislead", "wall_does_not_bound", "duration_covers_more_than_the_call", "weighted",
+	"suspected_unmarked_wall", "suspected_slow_log", "timeouts_in_messages", "covers_all_tries", "failures_exceed_p", "late_cuts_may_mislead", "wall_does_not_bound", "duration_covers_more_than_the_call", "weighted",
 	"dependent_attempts", "drift",
 }
 
@@ -38,7 +39,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 // median: a hop that gets a little slower would be cut all the time.
 func (a *adviser) closeToMedian(h *Hop, row *buckets.Result) string {
 	tail, median := &row.Target.Tail, &row.Target.Median
-	if h.Bound == nil || median.Status != quantile.Exact || *h.Bound/2 >= median.Value {
+	if h.Bound == nil || h.Inner != nil || median.Status != quantile.Exact || *h.Bound/2 >= median.Value {
 		return ""
 	}
 	return fmt.Sprintf("%s is less than twice the median of %s: a small slowdown of all calls would cut nearly every one", tail.P.Label(), durations.Text(median.Value))
@@ -57,6 +58,7 @@ func (a *adviser) warn() {
 	if len(a.result.Hops) > 0 {
 		add("short_window", a.shortWindow())
 	}
+	add("deadline_far_above", a.farAbove())
 	add("timeouts_inverted", a.inverted())
 	add("calls_both_ways", a.bothWays())
 	add("calls_in_a_circle", a.inCircle())
@@ -74,6 +76,35 @@ func (a *adviser) shortWindow() string {
 		return fmt.Sprintf("the input covers %s, less than a day: a timeout is for the busiest hour too", durations.Text(*w))
 	}
 	return ""
+}
+
+// farAboveSlowest is how many times the slowest request a deadline may be.
+const farAboveSlowest = 4
+
+// farAbove compares the deadline of requests with the slowest seen.
+func (a *adviser) farAbove() string {
+	total := &a.result.Total
+	deadline, slowest := max(a.EntryBudget, 0), a.slowestRequest(a.nodes[total.Entry])
+	if deadline == 0 && total.Budget != nil {
+		deadline = *total.Budget
+	}
+	if slowest == 0 || deadline/farAboveSlowest <= slowest {
+		return ""
+	}
+	return fmt.Sprintf("a request may take %s, and the slowest seen took %s: so long a deadline holds what waits for long after all hope is gone", durations.Text(deadline), durations.Text(slowest))
+}
+
+// slowestRequest returns the longest request with a node seen, 0 where it is not known.
+func (a *adviser) slowestRequest(n *callgraph.Node) int64 {
+	switch {
+	case n == nil || a.Biased:
+		return 0
+	case a.measured(n):
+		return a.rows[n.Hop].Completed.All.Max
+	case n.Whole != nil && n.Whole.N() > 0:
+		return quantile.Summarize(quantile.Union{n.Whole}, nil).Max
+	}
+	return 0
 }
 
 func (a *adviser) inverted() string {

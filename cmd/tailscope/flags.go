@@ -40,7 +40,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.matchMessages, "match-messages", false, "an error message that speaks of a timeout marks its attempt as timed out")
 	f.StringArrayVar(&o.truncatedIf, "truncated-if", nil, "another mark of an attempt that timed out: `KEY=VALUE`; repeatable")
 	f.StringArrayVar(&o.notRules, "not-rule", nil, "a rule that does not count, by its `NAME` ('tailscope rules' lists them); repeatable")
-	f.StringVar(&o.sampling, "sampling", "", "how traces were chosen: none (all are there), probability=P, or biased (default: from the input)")
+	f.StringVar(&o.sampling, "sampling", "", "how traces, or lines of hop logs, were chosen: all (none were left out; none says the same), probability=P, or biased (default: from the input)")
 	f.StringVar(&o.memory, "memory", "", "memory for durations and for traces that are being put together; the rest waits in --temp-dir (default: 32MiB for each worker)")
 	f.StringVar(&o.tempDir, "temp-dir", "", "folder for what does not fit in memory (default: the system's)")
 

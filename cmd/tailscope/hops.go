@@ -96,6 +96,7 @@ func (*hopSettings) result(r *results, collected any) func() report.Section {
 	r.query = buckets.Query{
 		Quantiles: p.quantiles, Confidence: p.confidence, Marked: r.merged.ledger.Marked(), MaxHops: p.maxHops, Jobs: p.jobs,
 		Biased: r.sampling.Kind == sampling.Biased, Weighted: r.sampling.Weighted, NoEstimate: p.noEstimate, Simultaneous: p.simultaneous,
+		NoneLeftOut: p.sampling.Kind == sampling.None,
 	}
 	if s, graph := collectedBy[*timeoutSettings, *callgraph.Accumulator](r); s != nil {
 		target := s.advice.Target(graph.Graph())

@@ -337,6 +337,8 @@ type samplingFlag = sampling.Stated
 func parseSampling(s string) (samplingFlag, error) {
 	kind, p, _ := strings.Cut(s, "=")
 	switch {
+	case s == "all":
+		return samplingFlag{Kind: sampling.None}, nil
 	case s == "" || s == "none" || s == "biased":
 		return samplingFlag{Kind: sampling.Kind(s)}, nil
 	case kind == "probability":
@@ -346,7 +348,7 @@ func parseSampling(s string) (samplingFlag, error) {
 			return samplingFlag{Kind: sampling.Probability, Probability: p}, nil
 		}
 	}
-	return samplingFlag{}, fmt.Errorf("--sampling %q: none, probability=P with P above 0 and at most 1, or biased", s)
+	return samplingFlag{}, fmt.Errorf("--sampling %q: all, none, probability=P with P above 0 and at most 1, or biased", s)
 }
 
 // workerMemory is what durations and traces take for each worker without being
