@@ -20,8 +20,8 @@ type Class struct {
 // weighted.
 type WeightedTails struct {
 	Tails
-	// Effective is (sum of w)^2 / sum of w^2, rounded down: the limits are those
-	// of so many equal attempts.
+	// Effective is (sum of w)^2 / sum of w^2, rounded down: the limits of the share are those
+	// of so many equal attempts. Those of quantiles have an Effective of their own.
 	Effective uint64
 	// CutShare is the weight of the cut attempts over that of all, with
 	// one-sided limits at the confidence asked for.
@@ -58,7 +58,8 @@ func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dep
 		t.Tails.Tails[i] = Tail{P: p, N: t.N, Effective: effects[i].Effect.Size(l.effective), Effect: effects[i].Effect}
 		l.judge(&t.Tails.Tails[i], confidence)
 	}
-	l.readByWeight(l.ends, l.units)
+	l.readByWeight(l.cursors(), l.units)
+	l.limitsByTail(t.Tails.Tails, confidence)
 	for i := range t.Tails.Tails {
 		q := &t.Tails.Tails[i]
 		q.IsMaximum = q.Status != NoValue && q.P.beyondLessThanOne(q.Effective) && q.Value == last
@@ -71,10 +72,10 @@ func WidenedByWeight(classes []Class, ps []P, confidence P, effects []depend.Dep
 // weighing is the ordering of attempts by weight.
 type weighing struct {
 	ordering
-	tails     Tails          // counts and extremes
-	step      int64          // of the clock
-	units     []int64        // of the classes
-	ends      []*runs.Cursor // of their completed values and of the lower ends of their cuts
+	tails     Tails   // counts and extremes
+	step      int64   // of the clock
+	units     []int64 // of the classes
+	ends      []Union // their completed values and the lower ends of their cuts
 	effective uint64
 	cut       Sum // weight of the cut attempts
 	ended     Sum // of these and of those that count as completed
@@ -86,6 +87,7 @@ func newWeighing(classes []Class) *weighing {
 	for i, c := range classes {
 		all.Completed = append(all.Completed, c.Completed...)
 		all.CutAt = append(all.CutAt, c.CutAt...)
+		all.Open = append(all.Open, c.Open...)
 		all.CutSeen = append(all.CutSeen, c.CutSeen...)
 		all.Doubtful = append(all.Doubtful, c.Doubtful...)
 		all.DoubtfulFailures = append(all.DoubtfulFailures, c.DoubtfulFailures...)
@@ -104,12 +106,60 @@ func newWeighing(classes []Class) *weighing {
 // the completed values of all.
 func (l *weighing) weigh(o Observed, completed Union, unit int64) {
 	lowest := Observed{Completed: completed, CutSeen: o.unplaced()}.lowerEnds()
-	done, cuts := o.Completed.Cursor(), append(Union{lowest}, o.CutAt...).Cursor()
-	l.ends = append(l.ends, &done, &cuts)
+	l.ends = append(l.ends, o.Completed, append(Union{lowest}, o.placed()...))
 	l.total.Add(unit, o.Completed.N()+o.Cuts().N())
 	l.ended.Add(unit, o.Completed.N()+o.Doubtful.N()+o.CutAt.N()+o.CutSeen.N())
 	l.cut.Add(unit, o.CutAt.N()+o.CutSeen.N())
 	l.known.Add(unit, o.Completed.N())
+}
+
+// cursors are at the beginning of all ends.
+func (l *weighing) cursors() []*runs.Cursor {
+	list := make([]*runs.Cursor, len(l.ends))
+	for i, u := range l.ends {
+		list[i] = new(u.Cursor())
+	}
+	return list
+}
+
+// limitsByTail puts the limits of quantiles where the attempts beyond them put them: n_eff is
+// that of the share beyond the lower limit. Weights of the others say little of it.
+func (l *weighing) limitsByTail(tails []Tail, confidence P) {
+	l.lower, l.upper = nil, nil
+	for i, size := range l.sizesBeyond(tails) {
+		q := &tails[i]
+		if size = q.Effect.Size(size); size > 0 && size != q.Effective {
+			q.Effective = size
+			l.limits(q, confidence)
+		}
+	}
+	if len(l.lower)+len(l.upper) > 0 {
+		l.readByWeight(l.cursors(), l.units)
+	}
+}
+
+// sizesBeyond returns how many equal attempts know as much of the share beyond each lower
+// limit, 0 where there is none: r (1-r) over the variance of the share r, which is the sum of
+// w^2 (1-r)^2 over the attempts beyond and of w^2 r^2 over the others, by the square of the sum
+// of w. Source: Horvitz-Thompson, Cochran, Sampling Techniques (1977), 9A.7.
+func (l *weighing) sizesBeyond(tails []Tail) []uint64 {
+	sizes := make([]uint64, len(tails))
+	for i := range tails {
+		if tails[i].Lower == nil {
+			continue
+		}
+		var beyond, all, beyondSquares, squares float64
+		for k, u := range l.ends {
+			w, n := float64(l.units[k/2]), float64(u.N())
+			above := n - float64(u.UpTo(*tails[i].Lower))
+			all, squares = all+w*n, squares+w*w*n
+			beyond, beyondSquares = beyond+w*above, beyondSquares+w*w*above
+		}
+		if r := beyond / all; r > 0 && r < 1 {
+			sizes[i] = uint64(r*(1-r)*all*all/(beyondSquares*(1-r)*(1-r)+(squares-beyondSquares)*r*r) + 1e-6)
+		}
+	}
+	return sizes
 }
 
 // shares fills what is said of the cut share, with the limits of size attempts.

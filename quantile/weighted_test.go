@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -191,12 +192,59 @@ func TestWeightedByHand(t *testing.T) {
 		[]P{MustP("0.5"), MustP("0.99"), MustP("0.995")}, MustP("0.95"))
 	// (1010)^2 / (10 * 100^2 + 10) = 10.19
 	want := "20 0 10 0 0 " + fmt.Sprint(upperOf(0, 10)) + " " + fmt.Sprint(1-upperOf(0, 10)) + "\n" +
-		"0.5 exact 10 rank 1 max false 10 10\n0.99 exact 10 rank 1 max false 10 -\n0.995 exact 500 rank 11 max true 10 -\n"
+		"0.5 exact 10 rank 1 max false 10 10\n0.99 exact 10 rank 1 max false 10 500\n0.995 exact 500 rank 11 max false 10 -\n"
 	if diff := cmp.Diff(want, text(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got.Tails.Tails[1].Size() != 10 || (Tail{N: 7}).Size() != 7 {
-		t.Error("Size is not n_eff, or not n without one")
+	// Beyond p99's lower limit lie ten of weight 1, a share r of 10/1010: r (1-r) 1010^2 over
+	// 10 (1-r)^2 + 10 100^2 r^2 is 510.05.
+	if got.Tails.Tails[1].Size() != 510 || (Tail{N: 7}).Size() != 7 {
+		t.Errorf("n_eff %d", got.Tails.Tails[1].Size())
+	}
+}
+
+// Slow calls are kept one in thirty, the others all: the slow ones that were kept tell
+// what is known of the tail, however many others there are.
+func TestLimitsByWeightHoldWhereTheTailWeighsMore(t *testing.T) {
+	if t.Parallel(); testing.Short() {
+		t.Skip("hundreds of samples")
+	}
+	const runs = 200
+	p99 := MustP("0.99")
+	// 3 % are slow, lognormal; p99 is where a third of them lie beyond.
+	truth := int64(1e9 * math.Exp(.4307273))
+	held, said, asAll := 0, 0, 0
+	for seed := range uint64(runs) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		fast, slow := new(Sample), new(Sample)
+		for range 40_000 {
+			switch {
+			case r.Float64() >= .03:
+				fast.Add(int64(1e6 * (1 + r.Float64())))
+			case r.IntN(30) == 0:
+				slow.Add(int64(1e9 * math.Exp(r.NormFloat64())))
+			}
+		}
+		got := TailsByWeight([]Class{{1, Observed{Completed: Union{fast}}}, {30, Observed{Completed: Union{slow}}}}, []P{p99}, MustP("0.95"))
+		q := got.Tails.Tails[0]
+		if q.Upper == nil || *q.Upper >= truth {
+			held++
+		}
+		if q.Upper != nil {
+			said++
+		}
+		// As before, with n_eff of all.
+		all := UpperRank(got.Effective, p99, MustP("0.95"))
+		if share := float64(all) / float64(got.Effective); float64(slow.N())*30*share > 0 {
+			rest := float64(slow.N()*30) - (1-share)*float64(slow.N()*30+fast.N())
+			if slow := (Union{slow}); slow.At(uint64(math.Ceil(rest / 30)))[0] >= truth {
+				asAll++
+			}
+		}
+	}
+	t.Logf("held in %d of %d, said in %d; with n_eff of all attempts in %d", held, runs, said, asAll)
+	if held < runs*92/100 || said < runs*9/10 {
+		t.Errorf("held in %d of %d, said in %d", held, runs, said)
 	}
 }
 
