@@ -50,6 +50,9 @@ func drawWeighed(t *rapid.T, weights []float64) []weighed {
 			if rapid.Bool().Draw(t, "retry") {
 				one.Flags |= spans.RetryByMark
 			}
+			if rapid.Bool().Draw(t, "timed") {
+				one.Start, one.Flags = rapid.Int64Range(0, 90).Draw(t, "start")*ms, one.Flags|spans.HasStart
+			}
 			if rapid.Bool().Draw(t, "timeout") {
 				one.Timeout = 30 * ms
 			}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -125,6 +126,35 @@ func TestACutFromBelowStandsAtItsTimeoutOrBelowIt(t *testing.T) {
 		if got := tailText(byHop["h"].Tail[0]); got != want {
 			t.Errorf("timeout %d ms: %s, want %s", limit, got, want)
 		}
+	}
+}
+
+// What was not seen to end would have taken as long as its trace shows, or longer.
+func TestUnfinishedSpansLastAtLeastAsLongAsTheirTrace(t *testing.T) {
+	var list []weighed
+	for i := range 1000 {
+		one := span(0, int64(10+i%5), spans.Completed)
+		one.Flags |= spans.HasStart
+		w := weighed{spans: []spans.Span{one}, weight: 1}
+		if i%50 == 0 {
+			open := span(0, 0, spans.Unfinished)
+			open.ID, open.Start, open.Flags = 2, 100*ms, spans.HasStart
+			last := span(1, 500, spans.Completed)
+			last.ID, last.Start, last.Flags = 3, 100*ms, last.Flags|spans.HasStart
+			w.spans = append(w.spans, open, last)
+		}
+		list = append(list, w)
+	}
+	r := classesOf(NewConfig(nil), 2, list).Results(asked("0.5", "0.99"))[0]
+	if got := counts(r); got != "completed 1000, truncated 0 (below 0), failed 0, unfinished 20" {
+		t.Error(got)
+	}
+	half, tail := r.Tail[0], r.Tail[1]
+	if half.Status != quantile.Exact || half.Upper == nil || half.N != 1020 {
+		t.Errorf("p50: %+v", half)
+	}
+	if tail.Status != quantile.AtLeast || tail.Value != 500*ms || tail.Upper != nil || tail.Reason != "20 were not seen to end: what they would have taken is not known either; highest certifiable quantile p97; a canary with a raised timeout needs first attempts: 299 for p99" {
+		t.Errorf("p99: %+v", tail)
 	}
 }
 

@@ -132,6 +132,7 @@ const (
 	spoken                 // failed, with a message of a timeout
 	piledDone              // completed where attempts pile up as those of a timeout do
 	piledFailed            // and failed there
+	open                   // not seen to end: how long they were seen to last
 	endings
 )
 
@@ -184,6 +185,7 @@ type attempt struct {
 	start    int64    // ns, where timed
 	timed    bool
 	inTrace  bool // that is at hand as a whole
+	seen     bool // unfinished, and duration is how long it was seen to last
 }
 
 // sample returns a sample of the part, which comes into being when it is first
@@ -247,7 +249,17 @@ func (h *hop) add(a attempt) {
 	case spans.Failed:
 		h.addFailed(a)
 	default:
-		h.unfinished++
+		h.addUnfinished(a)
+	}
+}
+
+// addUnfinished takes an attempt that was not seen to end. Where its trace tells how long it
+// lasted at least, so long or longer it would have taken.
+func (h *hop) addUnfinished(a attempt) {
+	h.unfinished++
+	if a.seen {
+		h.addToClusters(a, depend.CutBucket)
+		h.part(a.retry).sample(open).Add(a.duration)
 	}
 }
 
@@ -481,12 +493,12 @@ func (p *part) all() quantile.Union {
 func (p *part) observed(step int64) quantile.Observed {
 	return quantile.Observed{
 		Completed: p.union(completions), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts),
-		Doubtful: p.union(doubtful, piledDone), DoubtfulFailures: p.union(spoken, piledFailed), Failed: p.union(failures), Step: step,
+		Doubtful: p.union(doubtful, piledDone), DoubtfulFailures: p.union(spoken, piledFailed), Open: p.union(open), Failed: p.union(failures), Step: step,
 	}
 }
 
 // clustered is the same as clusters know it: whether an attempt is in doubt is known only
 // at the end.
 func (p *part) clustered() quantile.Observed {
-	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts, spoken)}
+	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts, spoken, open)}
 }

@@ -84,6 +84,9 @@ func (t tailer) doubtSentence() string {
 	if p := t.hop.first.pile(); p != nil {
 		list = append(list, fmt.Sprintf("%d within 1 %% of %s look cut", p.N, durations.Text(p.From)))
 	}
+	if n := t.hop.first.held(open).N(); n > 0 {
+		list = append(list, note.Count(n, "was", "were")+" not seen to end")
+	}
 	if n := t.hop.first.held(doubtful).N(); n > 0 {
 		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have been cut")
 	}
@@ -133,6 +136,9 @@ func (t tailer) worth(n, size uint64) string {
 // cutSentence compares the cut share with what lies beyond the quantile.
 func (t tailer) cutSentence(q Tail) string {
 	s, beyond := t.r.TruncatedShare, q.P.Beyond()
+	if s.Count == 0 {
+		return ""
+	}
 	text := fmt.Sprintf("%d of %s%s %s cut (%s%s; one-sided %s limits %s and %s)",
 		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), note.Form(s.Count, "was", "were"), ratio.Percent(s.Value), t.byWeight(), t.query.Confidence.Percent(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
@@ -168,6 +174,9 @@ const fewWalls = 4
 
 // wallSentence says what is known of the timeout.
 func (t tailer) wallSentence() string {
+	if t.r.TruncatedShare.Count == 0 {
+		return ""
+	}
 	var known []string
 	for _, w := range t.r.Walls {
 		known = append(known, t.wallText(w))

@@ -124,7 +124,7 @@ func kaplanMeier(t *Tail) string {
 func notesOf(h *Result) []string {
 	var texts []string
 	if h.Unfinished > 0 {
-		texts = append(texts, note.Count(h.Unfinished, "attempt")+" without an end: of unknown duration, in no table")
+		texts = append(texts, note.Count(h.Unfinished, "attempt")+" without an end: of unknown duration, in no table; for values and limits "+note.Form(h.Unfinished, "it lasts", "they last")+" at least as long as the trace shows")
 	}
 	if hasTail(coarseClock)(h) {
 		texts = append(texts, "read from a clock of "+durations.Text(h.Tail[0].ClockStep))

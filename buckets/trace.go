@@ -1,6 +1,9 @@
 package buckets
 
 import (
+	"math"
+	"slices"
+
 	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
@@ -8,19 +11,40 @@ import (
 // AddTrace counts the spans of a whole trace, whose retries and cuts from below
 // are marked already. It keeps nothing of the trace.
 func (s *hopSet) AddTrace(t *spans.Trace) {
-	hops := s.hopsOfTable(t.Hops)
+	hops, last := s.hopsOfTable(t.Hops), lastTime(t)
 	for i := range t.Spans {
 		one := &t.Spans[i]
 		h := s.hopAt(hops, t.Hops, one.Hop)
 		h.traced = true
 		alone := len(h.clusters.open) == 0
 		h.resolution = min(h.resolution, one.Resolution)
-		h.add(attemptOf(h, t, one))
+		a := attemptOf(h, t, one)
+		if a.outcome == spans.Unfinished && a.timed {
+			a.duration, a.seen = max(0, last-a.start), true
+		}
+		h.add(a)
 		if alone && len(h.clusters.open) == 1 {
 			s.open = append(s.open, h.clusters)
 		}
 	}
 	s.closeOpen()
+}
+
+// lastTime is the last time seen in a trace with an unfinished span, in ns; 0 in others.
+func lastTime(t *spans.Trace) int64 {
+	if !slices.ContainsFunc(t.Spans, func(s spans.Span) bool { return s.Outcome == spans.Unfinished }) {
+		return 0
+	}
+	last := int64(math.MinInt64)
+	for i := range t.Spans {
+		switch one := &t.Spans[i]; {
+		case one.Timed():
+			last = max(last, one.End())
+		case one.Flags.Has(spans.HasStart):
+			last = max(last, one.Start)
+		}
+	}
+	return last
 }
 
 // closeOpen ends the trace or the chain that was added.

@@ -40,7 +40,7 @@ func (p *part) class(weight float64) []class {
 		return nil
 	}
 	c := class{weight: weight}
-	for _, of := range [...]int{completions, doubtful, piledDone, failures, spoken, piledFailed, censoredAt, ownCuts, otherCuts} {
+	for _, of := range [...]int{completions, doubtful, piledDone, failures, spoken, piledFailed, censoredAt, ownCuts, otherCuts, open} {
 		if from := p.held(of); from != nil {
 			*c.slot(of) = from.Clone()
 		}

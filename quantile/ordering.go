@@ -76,7 +76,7 @@ func (l *ordering) limits(q *Tail, confidence P) {
 // read answers the questions where there are no weights, and other queries with them
 // in the same walk. Ranks are left alone.
 func (l *ordering) read(o Observed, with ...*runs.RankQuery) {
-	known := append(append(Union{o.lowerEnds()}, o.Completed...), o.CutAt...)
+	known := append(append(Union{o.lowerEnds()}, o.Completed...), o.placed()...)
 	lower, upper := runs.NewRankQuery(known, ranksIn(l.lower)), runs.NewRankQuery(o.Completed, ranksIn(l.upper))
 	runs.Answer(append(with, lower, upper)...)
 	answer(l.lower, lower.Values)

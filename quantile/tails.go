@@ -17,6 +17,8 @@ type Observed struct {
 	// for all that is known: recorded durations. Their places are those of CutSeen.
 	Doubtful, DoubtfulFailures Union
 
+	Open Union // attempts that were not seen to end: how long they were seen to last
+
 	Failed Union // other failed attempts, which are left out, as they may hide slower ones
 	Step   int64 // of the clock that durations were read from; 0 and 1 are none
 }
@@ -144,9 +146,12 @@ func (t *Tail) settle() {
 	}
 }
 
-// Cuts are all attempts that were cut, or that a timeout may have ended: those of known
-// timeouts at their censoring time.
-func (o Observed) Cuts() Union { return append(append(Union(nil), o.CutAt...), o.unplaced()...) }
+// Cuts are all attempts that were cut, that a timeout may have ended, or that were not seen
+// to end: those of known timeouts at their censoring time.
+func (o Observed) Cuts() Union { return append(append(Union(nil), o.placed()...), o.unplaced()...) }
+
+// placed are those of them that are known to have lasted so long.
+func (o Observed) placed() Union { return append(append(Union(nil), o.CutAt...), o.Open...) }
 
 // unplaced are those of them whose timeout is not known.
 func (o Observed) unplaced() Union {
