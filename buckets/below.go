@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/tailscope/tailscope/internal/durations"
+	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -247,4 +249,100 @@ func fewCuts(list []held) bool {
 		}
 	}
 	return cuts <= spans.MostCuts
+}
+
+// cutCall is the call that cut an attempt from below.
+type cutCall struct {
+	hop     spans.Hop
+	after   int64 // ns from the attempt's start to its own
+	timeout int64 // that cut it, 0 where it is not known
+}
+
+// callThatCut returns the call that cut a span of a trace from below, nil where it is not
+// there.
+func (s *hopSet) callThatCut(t *spans.Trace, i int32, hops []*hop) *cutCall {
+	at := t.CutBelow(i)
+	if at < 0 || at == i || t.Spans[at].Start < t.Spans[i].Start {
+		return nil
+	}
+	one := &t.Spans[at]
+	h := s.hopAt(hops, t.Hops, one.Hop)
+	c := &cutCall{hop: h.Hop, after: one.Start - t.Spans[i].Start}
+	if timeout := h.wallOf(&attempt{timeout: one.Timeout}); cutBy(timeout, one.Duration) {
+		c.timeout = timeout
+	}
+	return c
+}
+
+// addCutByCall takes a first attempt that was cut because a call was. It would have gone on
+// as long as that call had not ended: from the call's start on for its timeout, or for the
+// least that the cuts of its hop show, which is known at the end. It returns from where on,
+// as far as it is known.
+func (h *hop) addCutByCall(a *attempt) (at int64) {
+	if c := a.call; c.timeout == 0 {
+		h.first.sample(byCall).Add(a.duration)
+		h.keep().calls.of(c.hop).Add(c.after)
+		return a.duration
+	}
+	at = min(durations.Sum(a.call.after, a.call.timeout), a.duration)
+	h.first.sample(knownCuts).Add(a.duration)
+	h.first.sample(censoredAt).Add(at)
+	return at
+}
+
+// callsThatCut are calls that cut attempts from below, by their hop: how long after the
+// attempts they began, in ns, a value a cut.
+type callsThatCut map[spans.Hop]*quantile.Sample
+
+// of returns those of one hop, which come into being.
+func (c *callsThatCut) of(id spans.Hop) *quantile.Sample {
+	if *c == nil {
+		*c = callsThatCut{}
+	}
+	if (*c)[id] == nil {
+		(*c)[id] = new(quantile.Sample)
+	}
+	return (*c)[id]
+}
+
+func (c *callsThatCut) merge(from callsThatCut) {
+	for id, after := range from {
+		c.of(id).Merge(after)
+	}
+}
+
+func (c callsThatCut) clone() (o callsThatCut) {
+	for id, after := range c {
+		o.of(id).Merge(after.Clone())
+	}
+	return o
+}
+
+// placeByCalls gives what was cut by calls of unknown timeouts its lower ends.
+func placeByCalls(hops []*hop) {
+	least := map[spans.Hop]int64{}
+	for _, h := range hops {
+		for id := range h.calls {
+			least[id] = 0
+		}
+	}
+	for _, h := range hops {
+		if _, cuts := least[h.Hop]; cuts {
+			least[h.Hop] = h.first.observed(h.step()).LeastCut()
+		}
+	}
+	for _, h := range hops {
+		h.first.placeByCalls(h.calls, least)
+		for i := range h.classes {
+			h.classes[i].placeByCalls(h.classes[i].calls, least)
+		}
+	}
+}
+
+func (p *part) placeByCalls(calls callsThatCut, least map[spans.Hop]int64) {
+	for id, after := range calls {
+		for ns, n := range after.All() {
+			p.sample(byCallAt).AddN(durations.Sum(ns, least[id]), n)
+		}
+	}
 }

@@ -239,3 +239,34 @@ func TestASetThatGaveUpStillTakesRows(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A caller whose call was cut from below went on as long as that call had not ended: from the
+// call's start on, for its timeout or for what its cuts show.
+func TestACutFromBelowLastsAsLongAsTheCallThatWasCut(t *testing.T) {
+	for _, timeout := range []int64{0, 200} {
+		var list []weighed
+		for i := range 400 {
+			outer := span(0, int64(60+i%40), spans.Completed)
+			inner := span(1, outer.Duration/ms-30, spans.Completed)
+			if i%10 == 0 {
+				outer, inner = span(0, 260, spans.Truncated), span(1, 203, spans.Truncated)
+				outer.CutBy = spans.Below
+			}
+			outer.ID, outer.Flags = 1, outer.Flags|spans.HasStart
+			inner.ID, inner.Parent, inner.Start, inner.Timeout, inner.Flags = 2, 1, 40*ms, timeout*ms, inner.Flags|spans.HasStart
+			list = append(list, weighed{spans: []spans.Span{outer, inner}, weight: 1})
+		}
+		r := classesOf(NewConfig(nil), 2, list).Results(asked("0.5", "0.95"))[0]
+		// The slowest inner call that completed took 69 ms; outer ones took up to 99.
+		want := int64(40 + 69)
+		if timeout > 0 {
+			want = 40 + timeout
+		}
+		if q := r.Tail[1]; q.Status != quantile.AtLeast || q.Value != want*ms {
+			t.Errorf("timeout %d: %s %d", timeout, q.Status, q.Value)
+		}
+		if got := counts(r); got != "completed 360, truncated 40 (below 40), failed 0, unfinished 0" || r.TruncatedShare.Count != 40 || r.Tail[0].N != 400 {
+			t.Errorf("timeout %d: %s, %+v", timeout, got, r.TruncatedShare)
+		}
+	}
+}

@@ -37,8 +37,9 @@ type rare struct {
 	merged  int     // hops folded into this one
 	classes []class // first attempts by weight, where they have several
 	below   belowCount
-	spoken  uint64 // attempts that were not cut, whose messages speak of a timeout
-	tried   uint64 // attempts that took more than one try
+	calls   callsThatCut // that cut first attempts from below
+	spoken  uint64       // attempts that were not cut, whose messages speak of a timeout
+	tried   uint64       // attempts that took more than one try
 }
 
 // nothingRare stands for what never came into being. It is only read.
@@ -133,6 +134,8 @@ const (
 	piledDone              // completed where attempts pile up as those of a timeout do
 	piledFailed            // and failed there
 	open                   // not seen to end: how long they were seen to last
+	byCall                 // cut from below by a call whose timeout is not known: recorded duration
+	byCallAt               // the same: lower ends
 	endings
 )
 
@@ -184,8 +187,9 @@ type attempt struct {
 	stratum  *stratum // nil but for first attempts of a run with strata
 	start    int64    // ns, where timed
 	timed    bool
-	inTrace  bool // that is at hand as a whole
-	seen     bool // unfinished, and duration is how long it was seen to last
+	inTrace  bool     // that is at hand as a whole
+	seen     bool     // unfinished, and duration is how long it was seen to last
+	call     *cutCall // that cut it from below, nil where it is not at hand
 }
 
 // sample returns a sample of the part, which comes into being when it is first
@@ -340,6 +344,8 @@ func (h *hop) addCut(a attempt) {
 	case a.cutBy == spans.Own:
 		p.sample(ownCuts).Add(a.duration)
 		h.noteEarly(timeout, a.duration)
+	case a.call != nil && !a.retry:
+		at = h.addCutByCall(&a)
 	default:
 		p.sample(otherCuts).Add(a.duration)
 	}
@@ -398,6 +404,7 @@ func (h *hop) mergeRare(o *hop) {
 	mine.spoken += o.spoken
 	mine.tried += o.tried
 	mine.strata.merge(&o.strata)
+	mine.calls.merge(o.calls)
 	mine.held = append(mine.held, o.held...)
 	mine.below.add(o.below)
 	mine.mergeClasses(o.classes)
@@ -468,37 +475,3 @@ func (h *hop) readClock() {
 
 // step is that of the clock, in ns.
 func (h *hop) step() int64 { return pow10(h.clock) }
-
-// The readings of a part.
-
-// union joins some of the samples.
-func (p *part) union(of ...int) (u quantile.Union) {
-	for _, i := range of {
-		u = append(u, p.held(i))
-	}
-	return u
-}
-
-func (p *part) done() quantile.Union { return p.union(completions, doubtful, piledDone) }
-
-func (p *part) ended() quantile.Union { return p.union(failures, spoken, piledFailed) }
-
-func (p *part) truncated() quantile.Union { return p.union(knownCuts, ownCuts, otherCuts) }
-
-func (p *part) all() quantile.Union {
-	return p.union(knownCuts, ownCuts, otherCuts, completions, doubtful, piledDone, failures, spoken, piledFailed)
-}
-
-// observed is what is proved of the attempts, read from a clock of that step in ns.
-func (p *part) observed(step int64) quantile.Observed {
-	return quantile.Observed{
-		Completed: p.union(completions), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts),
-		Doubtful: p.union(doubtful, piledDone), DoubtfulFailures: p.union(spoken, piledFailed), Open: p.union(open), Failed: p.union(failures), Step: step,
-	}
-}
-
-// clustered is the same as clusters know it: whether an attempt is in doubt is known only
-// at the end.
-func (p *part) clustered() quantile.Observed {
-	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts, spoken, open)}
-}

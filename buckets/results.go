@@ -64,6 +64,7 @@ func (s *hopSet) Results(q Query) []Result {
 		q.Confidence = q.Confidence.Shared(q.claims)
 	}
 	findPileUps(hops, q)
+	placeByCalls(hops)
 	return resultsOf(hops, q)
 }
 

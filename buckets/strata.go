@@ -69,3 +69,37 @@ func (s *strata) groups() []quantile.Stratum {
 	}
 	return list
 }
+
+// The readings of a part.
+
+// union joins some of the samples.
+func (p *part) union(of ...int) (u quantile.Union) {
+	for _, i := range of {
+		u = append(u, p.held(i))
+	}
+	return u
+}
+
+func (p *part) done() quantile.Union { return p.union(completions, doubtful, piledDone) }
+
+func (p *part) ended() quantile.Union { return p.union(failures, spoken, piledFailed) }
+
+func (p *part) truncated() quantile.Union { return p.union(knownCuts, ownCuts, otherCuts, byCall) }
+
+func (p *part) all() quantile.Union {
+	return p.union(knownCuts, ownCuts, otherCuts, byCall, completions, doubtful, piledDone, failures, spoken, piledFailed)
+}
+
+// observed is what is proved of the attempts, read from a clock of that step in ns.
+func (p *part) observed(step int64) quantile.Observed {
+	return quantile.Observed{
+		Completed: p.union(completions), CutAt: p.union(censoredAt, byCallAt), CutSeen: p.union(ownCuts, otherCuts),
+		Doubtful: p.union(doubtful, piledDone), DoubtfulFailures: p.union(spoken, piledFailed), Open: p.union(open), Failed: p.union(failures), Step: step,
+	}
+}
+
+// clustered is the same as clusters know it: whether an attempt is in doubt is known only
+// at the end.
+func (p *part) clustered() quantile.Observed {
+	return quantile.Observed{Completed: p.done(), CutAt: p.union(censoredAt), CutSeen: p.union(ownCuts, otherCuts, byCall, spoken, open)}
+}

@@ -22,6 +22,9 @@ func (s *hopSet) AddTrace(t *spans.Trace) {
 		if a.outcome == spans.Unfinished && a.timed {
 			a.duration, a.seen = max(0, last-a.start), true
 		}
+		if a.cutBy == spans.Below && a.outcome == spans.Truncated && a.timed {
+			a.call = s.callThatCut(t, int32(i), hops)
+		}
 		h.add(a)
 		if alone && len(h.clusters.open) == 1 {
 			s.open = append(s.open, h.clusters)

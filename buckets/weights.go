@@ -23,6 +23,9 @@ func (a *Accumulator) label(q Query) {
 			h.settle(h.tells(q))
 			if folds || occurs[h.Hop] > 1 {
 				h.keep().classes = h.first.class(weight)
+				for i := range h.classes {
+					h.classes[i].calls = h.calls.clone()
+				}
 			}
 		}
 	}
@@ -32,15 +35,16 @@ func (a *Accumulator) label(q Query) {
 type class struct {
 	weight float64
 	part
+	calls callsThatCut
 }
 
 // class copies the settled attempts; an empty part has no class.
 func (p *part) class(weight float64) []class {
-	if p.all().N() == 0 {
+	if p.all().N()+p.held(open).N() == 0 {
 		return nil
 	}
 	c := class{weight: weight}
-	for _, of := range [...]int{completions, doubtful, piledDone, failures, spoken, piledFailed, censoredAt, ownCuts, otherCuts, open} {
+	for _, of := range [...]int{completions, doubtful, piledDone, failures, spoken, piledFailed, censoredAt, ownCuts, otherCuts, open, byCall} {
 		if from := p.held(of); from != nil {
 			*c.slot(of) = from.Clone()
 		}
@@ -57,6 +61,7 @@ func (h *rare) mergeClasses(from []class) {
 			h.classes = slices.Insert(h.classes, at, class{weight: f.weight})
 		}
 		h.classes[at].merge(&f.part)
+		h.classes[at].calls.merge(f.calls)
 	}
 }
 
@@ -85,7 +90,7 @@ func (h *hop) failedByWeight() float64 {
 	var failed, all float64
 	for i := range h.classes {
 		c := &h.classes[i]
-		ended, cut := c.ended().N(), c.union(censoredAt, ownCuts, otherCuts).N()
+		ended, cut := c.ended().N(), c.union(censoredAt, ownCuts, otherCuts, byCall).N()
 		failed += float64(ended) * c.weight
 		all += float64(ended+cut+c.done().N()) * c.weight
 	}

@@ -38,6 +38,16 @@ func (o Observed) lowerEnds() *Sample {
 	return ends
 }
 
+// LeastCut returns the smallest lower end of the cuts whose timeout is not known, 0 where
+// there are none.
+func (o Observed) LeastCut() int64 {
+	ends := Union{o.lowerEnds()}
+	if ends.N() == 0 {
+		return 0
+	}
+	return ends.At(1)[0]
+}
+
 // widen puts the limits a step of the clock farther out, where that is a thousandth of
 // them or more: written digits do not tell which way a clock rounds.
 func (t *Tail) widen(step int64) {

@@ -79,6 +79,29 @@ func (t *Trace) rescueEarlier(i int32) {
 	}
 }
 
+// CutBelow returns the call for which span i was cut from below, itself not cut from below:
+// the first that may be, going down the calls that were cut and held it up, of several the
+// last to start; -1 where there is none. It comes after PassUpCuts.
+func (t *Trace) CutBelow(i int32) int32 {
+	for t.Spans[i].CutBy == Below {
+		next := int32(-1)
+		for _, c := range t.Children(i) {
+			s := &t.Spans[c]
+			if s.Outcome == Truncated && s.Timed() && t.HoldsUp(c) && !t.rescued(c) && (next < 0 || s.Start > t.Spans[next].Start) {
+				next = c
+			}
+		}
+		if next < 0 {
+			return -1
+		}
+		i = next
+	}
+	return i
+}
+
+// rescued reports whether PassUpCuts found that a retry completed the call of an attempt.
+func (t *Trace) rescued(i int32) bool { return int(i) < len(t.work.rescued) && t.work.rescued[i] }
+
 func (t *Trace) anyTruncated() bool {
 	for i := range t.Spans {
 		if t.Spans[i].Outcome == Truncated {
