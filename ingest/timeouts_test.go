@@ -62,3 +62,24 @@ func TestTheTimeoutOfACallIsRecorded(t *testing.T) {
 		same(t, "spans and cuts", []int{len(d.rows), cut}, []int{40, 10})
 	}
 }
+
+// A point in time is a deadline: from the start on there is so much left.
+func TestATimeoutThatIsAPointInTimeIsADeadline(t *testing.T) {
+	for _, c := range []struct {
+		times  string
+		want   time.Duration
+		unused bool
+	}{
+		{`"start_ms":1790000000000,"deadline_ms":1790000000250`, 250 * time.Millisecond, false},
+		{`"start":"2026-09-21T10:00:00Z","deadline":"2026-09-21T10:00:01.5Z"`, 1500 * time.Millisecond, false},
+		{`"end_ms":1790000000100,"deadline_ms":1790000000200`, 101 * time.Millisecond, false},
+		{`"deadline_ms":1790000000200`, 0, true},
+		{`"start_ms":1790000000000,"deadline_ms":1790000000000`, 0, true},
+		{`"start_ms":1790000000000,"deadline_ms":1790090000000`, 0, true}, // in 25 hours
+		{`"start_ms":1790000000000,"deadline_ms":500`, 500 * time.Millisecond, false},
+	} {
+		line := `{"hop":"x","duration_ms":1,` + c.times + `}`
+		d := decode(t, how{}, line)
+		same(t, line, []any{d.rows[0].Timeout, d.warned("unused_timeouts") != ""}, []any{c.want, c.unused})
+	}
+}

@@ -57,6 +57,9 @@ func (a *adviser) adviseLeaf(h *Hop, row *buckets.Result) {
 	switch h.Evidence {
 	case TooFew:
 		h.Allows = a.allowed(row)
+		if a.Allowed && h.Allows.Timeout < math.MaxInt64 {
+			h.Timeout = &h.Allows.Timeout
+		}
 		fallthrough
 	case Identified:
 		h.Missing = a.missing(&row.Target.Tail)

@@ -69,6 +69,27 @@ func TestEvidenceOfALeaf(t *testing.T) {
 	}
 }
 
+func TestWhatTooFewAllowIsATimeoutWhereItIsAskedFor(t *testing.T) {
+	s := usual
+	s.Allowed = true
+	few := world{hops: []hop{{name: "a", n: 500, ms: 812}}, settings: s}.advise().hop("a")
+	if number(few.Timeout) != "1200 ms" || few.Evidence != TooFew || few.Allows.FalseTimeout > .006 || few.SafeToLower {
+		t.Errorf("%s, %+v", number(few.Timeout), few)
+	}
+	if h := (world{hops: []hop{{name: "a", n: 5000, ms: 812}}, settings: s}).advise().hop("a"); h.Evidence != Certified || h.Allows != nil {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestACertificateIsOfTheDaysSeen(t *testing.T) {
+	for days, want := range map[int64]string{0: "(n = 5000)", 1: "(n = 5000, 1 day seen)", 3: "(n = 5000, 3 days seen)"} {
+		w := world{hops: []hop{{name: "a", n: 5000, ms: 300}}, graph: tracesOf(call{"a", 0, 1, 0}, call{"a", days*24*3600_000 + 1, days*24*3600_000 + 2, 0})}
+		if h := w.advise().hop("a"); !strings.HasSuffix(h.Reason, want) {
+			t.Errorf("%d days: %s", days, h.Reason)
+		}
+	}
+}
+
 func TestWhatIsMissingForACertificateIsCounted(t *testing.T) {
 	for n, want := range map[int]uint64{2995: 0, 2994: 1, 200: 2795} {
 		if h := (world{hops: []hop{{name: "a", n: n, ms: 300}}}).advise().hop("a"); h.Missing != want {

@@ -123,7 +123,7 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	label := t.P.Label()
 	switch evidence {
 	case Certified:
-		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N)
+		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d%s)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N, a.daysSeen())
 	case Identified:
 		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(row))
 	case TooFew:
@@ -138,6 +138,14 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 		return fmt.Sprintf("%s is hidden by today's timeout: %s%s", label, t.Reason, overNaive(row))
 	}
 	return a.noEvidence(row)
+}
+
+// daysSeen says of how many days a certificate is.
+func (a *adviser) daysSeen() string {
+	if a.result.Window == nil || *a.result.Window < day {
+		return ""
+	}
+	return ", " + note.Count(uint64(*a.result.Window/day), "day") + " seen"
 }
 
 // tooFewText says what too few attempts allow.

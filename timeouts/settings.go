@@ -17,6 +17,7 @@ import (
 type Settings struct {
 	FalseTimeout Share  // of attempts that would have come to an end
 	PerRequest   bool   // FalseTimeout is of requests
+	Allowed      bool   // of hops with too few attempts for it, what so few allow
 	Headroom     Factor // over the bound
 	Allowance    int64  // ns over the bound, where that is more
 	Floor        int64  // ns, least timeout

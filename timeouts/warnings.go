@@ -73,7 +73,7 @@ func (a *adviser) shortWindow() string {
 	case w == nil:
 		return "how long the input covers is not known, as not every attempt has a start: a timeout is for the busiest day too"
 	case *w < day:
-		return fmt.Sprintf("the input covers %s, less than a day: a timeout is for the busiest hour too", durations.Text(*w))
+		return fmt.Sprintf("the input covers %s, less than a day: a timeout is for the busiest hour too, and slow spells that are rarer cannot be known", durations.Text(*w))
 	}
 	return ""
 }

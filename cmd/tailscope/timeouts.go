@@ -22,13 +22,15 @@ var timeoutsKind = kind{
 no more than a given share of the attempts times out needlessly, and what that stands on:
 
   certified       the quantile has an upper limit: with headroom, rounded up
-  identified      the quantile is known, but too few attempts bound it
+  identified      the quantile is known, but timeouts or slow failures leave it without a limit
+  too_few         nothing timed out, but too few attempts bound the quantile: what they allow
   not_identified  today's timeout hides it: no figure, but a canary that would tell
   none            the input says nothing of it
 
-A call that makes calls itself gets its own work and the timeouts of these. The
-deadline of a request adds up calls in a row, takes the longest of those side by side
-and reserves its retries once. No model's guess ever sets a timeout.`,
+A call that makes calls itself gets the smaller of its own limit and of what its parts
+take at most. The deadline of a request adds up calls in a row, takes the longest of
+those side by side and reserves retries that were seen once. No model's guess ever
+sets a timeout.`,
 		Example: `  tailscope timeouts hops.ndjson.gz
   tailscope timeouts --false-timeout 1% --allowance 1s --entry-budget 5s traces.json.gz`,
 	},
@@ -50,7 +52,7 @@ func (s *timeoutSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 	if alone {
 		o.limitFlags(f)
 	}
-	f.StringVar(&s.falseTimeout, "false-timeout", "0.1%", "`SHARE` of attempts that may time out needlessly: they would have completed")
+	f.StringVar(&s.falseTimeout, "false-timeout", "0.1%", "`SHARE` of attempts that may time out needlessly: they would have completed; auto: 0.1%, and what they allow where too few attempts were seen")
 	f.StringVar(&s.per, "false-timeout-per", "call", "what --false-timeout is a share of: call, or request, which makes several")
 	f.StringVar(&s.headroom, "headroom", "1.33", "timeout over the bound of the quantile, as a `FACTOR`")
 	f.DurationVar(&s.allowance, "allowance", 10*time.Millisecond, "least that a timeout is above the bound")
@@ -60,6 +62,9 @@ func (s *timeoutSettings) declare(o *options, f *pflag.FlagSet, alone bool) {
 
 func (s *timeoutSettings) check(*plan, bool) (err error) {
 	a := &s.advice
+	if a.Allowed = s.falseTimeout == "auto"; a.Allowed {
+		s.falseTimeout = "0.1%"
+	}
 	if a.FalseTimeout, err = timeouts.ParseShare(s.falseTimeout); err != nil {
 		return fmt.Errorf("--false-timeout: %w", err)
 	}

@@ -355,8 +355,8 @@ func (a *attempts) readRetry(rec *field.Record, r *spans.Row) *format.Fault {
 	return nil
 }
 
-// timeout notes the attempt's own timeout. One that is unreadable, or a bare
-// number, is counted and not used: the attempt is as good without it.
+// timeout notes the attempt's own timeout; a point in time less the start. One that is
+// unreadable, or a bare number, is counted and not used: the attempt is as good without it.
 func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	v := rec.Get(field.Timeout)
 	if _, isMark := outcome.TimeoutMark(rec); isMark && len(v.Raw) == 1 {
@@ -364,9 +364,30 @@ func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	}
 	ns, unused := outcome.Timeout(rec)
 	if unused {
+		ns, unused = a.deadline(rec, r)
+	}
+	if unused {
 		a.tally.Show(format.UnusedTimeouts, rec.Get(field.Timeout))
 	}
 	r.Timeout, r.HasTimeout = ns, ns > 0
+}
+
+// deadline reads a timeout that is a point in time: what is left of it from the start on. It
+// is not used where it is none, the start is not known, or it is no later than that, or by
+// more than a day.
+func (a *attempts) deadline(rec *field.Record, r *spans.Row) (ns int64, unused bool) {
+	v := rec.Get(field.Timeout)
+	t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
+	if err != nil {
+		return 0, true
+	}
+	if !r.HasStart {
+		a.start(rec, r)
+	}
+	if ns = t.NS - r.Start; !r.HasStart || ns <= 0 || ns > outcome.LongestTimeout {
+		return 0, true
+	}
+	return ns, false
 }
 
 // optional fills what only some commands read, and what cut and failed attempts

@@ -58,13 +58,14 @@ func Timeout(r *field.Record) (ns int64, unused bool) {
 		return ns, false
 	}
 	d, err := moment.ParseDuration(v.Raw, v.Use.Unit)
-	if err != nil || d.NS > longestTimeout {
+	if err != nil || d.NS > LongestTimeout {
 		return 0, true
 	}
 	return d.NS, false
 }
 
-const longestTimeout = 24 * 3600e9
+// LongestTimeout is a day, in ns: what is longer is none.
+const LongestTimeout = 24 * 3600e9
 
 // onWire reads a timeout as gRPC sends it: up to eight digits and one of H, M, S, m, u, n.
 // Source: gRPC over HTTP2.
@@ -79,7 +80,7 @@ func onWire(v *field.Value) (ns int64, ok bool) {
 	digits := raw[:len(raw)-1]
 	n, isNumber := count(digits)
 	unit := map[byte]int64{'H': 3600e9, 'M': 60e9, 'S': 1e9, 'm': 1e6, 'u': 1e3, 'n': 1}[raw[len(raw)-1]]
-	if !isNumber || n < 0 || unit == 0 || n > longestTimeout/unit {
+	if !isNumber || n < 0 || unit == 0 || n > LongestTimeout/unit {
 		return 0, false
 	}
 	return n * unit, true
