@@ -71,8 +71,9 @@ type draws struct {
 	count []float64 // traces of each unit
 	sums  [][]int64 // by place among the hops that are resampled, and unit; the last: all
 	cells []cell    // those that are not 0, by unit
-	ends  []int32   // where the cells of each unit end
-	edge  edge
+	// filled are the units with any trace or time, and ends where the cells of each end.
+	filled, ends []int32
+	edge         edge
 }
 
 type cell struct {
@@ -116,28 +117,32 @@ func (s *draws) merge(o *draws) {
 // pack makes cells of the sums.
 func (s *draws) pack() {
 	for u := range s.count {
+		before := len(s.cells)
 		for row := range s.sums {
 			if ns := s.sums[row][u]; ns != 0 {
 				s.cells = append(s.cells, cell{int32(row), float64(ns)})
 			}
 		}
-		s.ends = append(s.ends, int32(len(s.cells)))
+		if len(s.cells) > before || s.count[u] > 0 {
+			s.filled, s.ends = append(s.filled, int32(u)), append(s.ends, int32(len(s.cells)))
+		}
 	}
 	s.sums = nil
 }
 
 // addUp adds up the traces and, by place, the times of the units as often as each was
-// drawn; need is how many traces are to be on this side.
-func (s *draws) addUp(drawn []uint16, need uint64, total []float64) (traces float64) {
+// drawn; so many traces lie on this side of where it ends in all, and need is how many are
+// to be.
+func (s *draws) addUp(drawn []uint16, lie, need float64, total []float64) (traces float64) {
 	clear(total)
 	from := int32(0)
-	for u, drawn := range drawn {
-		cells := s.cells[from:s.ends[u]]
-		from = s.ends[u]
-		if drawn == 0 {
+	for i, u := range s.filled {
+		cells := s.cells[from:s.ends[i]]
+		from = s.ends[i]
+		n := float64(drawn[u])
+		if n == 0 {
 			continue
 		}
-		n := float64(drawn)
 		traces += n * s.count[u]
 		for _, c := range cells {
 			// The conversion keeps the product from being fused with the sum on
@@ -145,7 +150,7 @@ func (s *draws) addUp(drawn []uint16, need uint64, total []float64) (traces floa
 			total[c.row] += float64(c.ns * n)
 		}
 	}
-	return traces + s.edge.move(drawn, float64(need), total)
+	return traces + s.edge.move(drawn, lie, need, total)
 }
 
 // drawn is how often each unit was drawn, for one resample after the other: as many
@@ -153,13 +158,21 @@ func (s *draws) addUp(drawn []uint16, need uint64, total []float64) (traces floa
 type drawn struct {
 	units
 	tailFrom quantile.P
-	traces   []float64 // of each unit
+	lie      []lying // by unit
 	often    []uint16
 	times    int
 }
 
-func newDrawn(u units, all groups, times int, tailFrom quantile.P) *drawn {
-	d := &drawn{units: u, tailFrom: tailFrom, traces: u.counts(all), often: make([]uint16, times*u.n), times: times}
+// lying is how many traces there are, and how many of them lie where the tail begins in
+// all, or beyond, and where the body ends or below.
+type lying struct{ all, slow, fast float64 }
+
+func newDrawn(u units, all, slow, fast groups, times int, tailFrom quantile.P) *drawn {
+	d := &drawn{units: u, tailFrom: tailFrom, lie: make([]lying, u.n), often: make([]uint16, times*u.n), times: times}
+	n, s, f := u.counts(all), u.counts(slow), u.counts(fast)
+	for i := range d.lie {
+		d.lie[i] = lying{n[i], s[i], f[i]}
+	}
 	r := rand.New(rand.NewPCG(seedHi, seedLo))
 	for k := range times {
 		often := d.of(k)
@@ -173,13 +186,19 @@ func newDrawn(u units, all groups, times int, tailFrom quantile.P) *drawn {
 // of returns how often each unit is drawn in resample k.
 func (d *drawn) of(k int) []uint16 { return d.often[k*d.n:][:d.n] }
 
-// sides returns how many traces of a resample are in the tail and in the body.
-func (d *drawn) sides(often []uint16) (tail, body uint64) {
-	n := 0.0
+// lying adds up those of a resample.
+func (d *drawn) lying(often []uint16) (sum lying) {
 	for u, times := range often {
-		n += float64(times) * d.traces[u]
+		n := float64(times)
+		sum.all, sum.slow, sum.fast = sum.all+n*d.lie[u].all, sum.slow+n*d.lie[u].slow, sum.fast+n*d.lie[u].fast
 	}
-	return uint64(n) - d.tailFrom.Rank(uint64(n)) + 1, half.Rank(uint64(n))
+	return sum
+}
+
+// sides returns how many traces of a resample are in the tail and in the body.
+func (d *drawn) sides(all float64) (tail, body float64) {
+	n := uint64(all)
+	return float64(n - d.tailFrom.Rank(n) + 1), float64(half.Rank(n))
 }
 
 // shares sets the share of each listed hop, and its limits.
@@ -234,9 +253,9 @@ func (s *split) resample(w *Accumulator, chosen []int, q Query) [][]float64 {
 	tail.pack()
 	body.pack()
 	all := int32(len(hops))
-	tail.edge = tailEdge(s.near.tail.sorted(row, all, u), s.from, u.counts(s.slow))
-	body.edge = bodyEdge(s.near.body.sorted(row, all, u), s.to, u.counts(s.fast))
-	return newDrawn(u, s.all, times, q.TailFrom).shares(tail, body, len(hops), q.Jobs)
+	tail.edge = tailEdge(s.near.tail.sorted(row, all, u), s.from)
+	body.edge = bodyEdge(s.near.body.sorted(row, all, u), s.to)
+	return newDrawn(u, s.all, s.slow, s.fast, times, q.TailFrom).shares(tail, body, len(hops), q.Jobs)
 }
 
 // rowsOf returns, by hop, one more than its place among those that are resampled, 0 for the
@@ -307,8 +326,9 @@ func (d *drawn) sharesFrom(tail, body *draws, shares [][]float64, from, step int
 	inTail, inBody := make([]float64, hops+1), make([]float64, hops+1)
 	for k := from; k < d.times; k += step {
 		often := d.of(k)
-		slow, fast := d.sides(often)
-		n, m := tail.addUp(often, slow, inTail), body.addUp(often, fast, inBody)
+		lie := d.lying(often)
+		slow, fast := d.sides(lie.all)
+		n, m := tail.addUp(often, lie.slow, slow, inTail), body.addUp(often, lie.fast, fast, inBody)
 		whole := inTail[hops]/n - inBody[hops]/m
 		for h := range shares {
 			shares[h][k] = math.NaN()

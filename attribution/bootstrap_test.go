@@ -110,7 +110,7 @@ func TestResamplesAreTakenApartAnew(t *testing.T) {
 		chosen := s.resampled(hops)
 		got := s.resample(w, chosen, q)
 		u := unitsOf(s.all, w.total.N())
-		often := newDrawn(u, s.all, resamples, q.TailFrom)
+		often := newDrawn(u, s.all, s.slow, s.fast, resamples, q.TailFrom)
 		for place, i := range chosen {
 			var list []drawnTrace
 			w.each(func(one *traceRecord) {

@@ -175,34 +175,29 @@ func (z *zone) sorted(row []int32, all int32, u units) (list []border) {
 // other side, or to this one, as the edge moves.
 type edge struct {
 	within, beyond []border
-	counts         []float64 // by unit: traces on this side of it, those that fail too
 }
 
-func tailEdge(near []border, from int64, counts []float64) edge {
+func tailEdge(near []border, from int64) edge {
 	at, _ := slices.BinarySearchFunc(near, from, func(b border, ns int64) int { return cmp.Compare(b.total, ns) })
 	beyond := slices.Clone(near[:at])
 	slices.Reverse(beyond)
-	return edge{near[at:], beyond, counts}
+	return edge{near[at:], beyond}
 }
 
-func bodyEdge(near []border, to int64, counts []float64) edge {
+func bodyEdge(near []border, to int64) edge {
 	at, found := slices.BinarySearchFunc(near, to, func(b border, ns int64) int { return cmp.Compare(b.total, ns) })
 	for found && at < len(near) && near[at].total == to {
 		at++
 	}
 	within := slices.Clone(near[:at])
 	slices.Reverse(within)
-	return edge{within, near[at:], counts}
+	return edge{within, near[at:]}
 }
 
 // move puts the edge where a resample has it: as far in as leaves need traces, counted by
-// how often each unit was drawn, on this side. It returns by how many the traces of the
-// side change, and changes their times by row.
-func (e *edge) move(drawn []uint16, need float64, total []float64) (more float64) {
-	have := 0.0
-	for u, n := range drawn {
-		have += float64(n) * e.counts[u]
-	}
+// how often each unit was drawn, on this side, of those that have lain there. It returns by
+// how many the traces of the side change, and changes their times by row.
+func (e *edge) move(drawn []uint16, have, need float64, total []float64) (more float64) {
 	for near := e.within; len(near) > 0; {
 		level, n := firstLevel(near, drawn)
 		if have-n < need {
