@@ -297,6 +297,20 @@ func must(text []byte, err error) []byte {
 	return text
 }
 
+// A longer timeout is not advised where calls wait for a full pool.
+func TestNoCanaryBeforeAFullPool(t *testing.T) {
+	for verdict, want := range map[calls.Verdict]bool{calls.PoolFull: false, calls.SlowWork: true} {
+		in := called(calls.Pair{Verdict: verdict})
+		in.Confidence = p95
+		in.Hops = []buckets.Result{row(shop, 100, 20, 0), row(stock, 100, 0, 0)}
+		in.Timeouts = &timeouts.Result{Hops: jsontype.List[timeouts.Hop]{{Hop: shop, Canary: &timeouts.Canary{RaiseTo: 400 * ms}}}}
+		got := strings.Contains(strings.Join(List(in)[0].Do, " "), "raise its timeout to 400 ms")
+		if got != want {
+			t.Errorf("%s: advised %v, want %v", verdict, got, want)
+		}
+	}
+}
+
 // What belongs to one call is one finding, headed by the worst.
 func TestFindingsOfOneCallAreJoined(t *testing.T) {
 	names := NewNames([]spans.Hop{shop, stock}, []neighbors.Pair{{Above: shop, Below: stock, N: 100}})

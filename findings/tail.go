@@ -52,7 +52,7 @@ func (m *maker) hiddenFrom(row *buckets.Result, label string, s Severity) {
 		f.Do = append(f.Do, fmt.Sprintf("Name the timeout: --timeout %s=T. It lies in %s.", shellWord(row.Name), brief.Range(w.From, w.To)))
 		f.Figures["timeout_from_ns"], f.Figures["timeout_to_ns"] = w.From, w.To
 	}
-	if a := m.adviceOf(row.Hop); a != nil && a.Canary != nil {
+	if a := m.adviceOf(row.Hop); a != nil && a.Canary != nil && !m.queues(row.Hop) {
 		m.canaryText(f, a)
 	}
 	if r := row.Target; r != nil && r.Recorded95 != nil && s == Fail {

@@ -2,9 +2,11 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tailscope/tailscope/calls"
 	"github.com/tailscope/tailscope/internal/brief"
+	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -25,6 +27,16 @@ func (m *maker) eachVerdict(v calls.Verdict, all bool, see func(p *calls.Pair, c
 		}
 		see(p, callee)
 	}
+}
+
+// queues reports whether calls wait for a full pool: a longer timeout would make them wait
+// longer.
+func (m *maker) queues(call spans.Hop) bool {
+	if m.Calls != nil && slices.ContainsFunc(m.Calls.Pairs, func(p calls.Pair) bool { return p.Call == call && p.Verdict == calls.PoolFull }) {
+		return true
+	}
+	p := m.pairOf(call)
+	return p != nil && p.Verdict == orphans.Queue
 }
 
 // owns reports whether a call makes slow requests slow.

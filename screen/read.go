@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscope/tailscope/findings"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -92,7 +93,23 @@ func (b *builder) more() string {
 	if files != "" {
 		files = " " + files
 	}
-	return "tailscope --verbose" + files + "   (also: owner, retries, orphans, timeouts, trace worst; --format json)"
+	if hop := b.worstHop(); hop != "" {
+		return "tailscope explain " + quoted(hop) + files + "   (also: --verbose, owner, calls, retries, orphans, timeouts, trace worst)"
+	}
+	return "tailscope --verbose" + files + "   (also: owner, calls, retries, orphans, timeouts, trace worst)"
+}
+
+// worstHop is what the first verdict is about, "" where it is about the whole input.
+func (b *builder) worstHop() string {
+	for i := range b.Findings {
+		if f := &b.Findings[i]; !f.Caveat() && f.Severity != findings.Info && b.showsFinding(f) {
+			if f.Hop == "" {
+				return ""
+			}
+			return b.Names.Of(f.Call)
+		}
+	}
+	return ""
 }
 
 // quoted is a name as a shell takes it.

@@ -354,3 +354,17 @@ func TestTopKeepsTheCallers(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// What the page names to see the rest can be copied.
+func TestCommandForMoreRuns(t *testing.T) {
+	t.Parallel()
+	for _, s := range screens {
+		command, _, _ := strings.Cut(pageOf(t, s.file).Screen.More, "   (")
+		args, ok := commandLine("$ " + command)
+		if !ok || !strings.HasSuffix(command, s.file) {
+			t.Errorf("%s: %q", s.name, command)
+			continue
+		}
+		must(t, "", args...)
+	}
+}
