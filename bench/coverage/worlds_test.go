@@ -154,11 +154,6 @@ func programOf(t *testing.T, program, log string, given int64) string {
 	return inWords(t, page.Hops[0], page.Timeouts.Hops[0])
 }
 
-// unmet are worlds in which too much is false, and why.
-var unmet = map[string]string{
-	"a slow-query log, from 100 ms on": "the floor of a hop log is not looked for",
-}
-
 // The run in full draws more, and judges each quantile: go run ./bench/coverage.
 func TestLittleIsFalseInWorldsOfKnownTruth(t *testing.T) {
 	t.Parallel()
@@ -166,7 +161,7 @@ func TestLittleIsFalseInWorldsOfKnownTruth(t *testing.T) {
 	if testing.Short() {
 		sizes, runs = logSizes[:2], 3
 	}
-	list := slices.DeleteFunc(worlds(), func(w world) bool { return unmet[w.name] != "" })
+	list := worlds()
 	cells := measureWorlds(list, sizes, runs, 1, 2)
 	for i := range list {
 		var limits, missed, values, wrongValues, wrong, low, all int
