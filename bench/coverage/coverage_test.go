@@ -49,12 +49,12 @@ func TestLimitsAndEstimatesHold(t *testing.T) {
 		t.Errorf("%d wrong limits in %d hops", wrong, hops)
 	}
 	if many := pooled(rows, manyWalls); many.estimates > 0 {
-		t.Errorf("%d estimates with two walls", many.estimates)
+		t.Errorf("%d estimates with two timeouts", many.estimates)
 	}
 	// Estimates that hold here would mean that the table hides where they fail.
-	hidden := pooled(slices.DeleteFunc(rows, func(r row) bool { return !strings.Contains(r.name, "at 10 walls") }), slowMode)
+	hidden := pooled(slices.DeleteFunc(rows, func(r row) bool { return !strings.Contains(r.name, "at 10 timeouts") }), slowMode)
 	if holds := hidden.holds(); hidden.estimates == 0 || holds > .5 {
-		t.Errorf("bounds hold in %.3f of %d although the slow mode lies ten walls away", holds, hidden.estimates)
+		t.Errorf("bounds hold in %.3f of %d although the slow mode lies ten timeouts away", holds, hidden.estimates)
 	}
 }
 

@@ -44,7 +44,7 @@ var parts = []part{{"coverage", (*settings).coverage}, {"worlds", (*settings).wo
 func run(args []string, out io.Writer) error {
 	var s settings
 	flags := flag.NewFlagSet("coverage", flag.ContinueOnError)
-	flags.IntVar(&s.reps, "reps", 1000, "hops drawn of each system, size and wall; of 20,000 attempts a tenth of them")
+	flags.IntVar(&s.reps, "reps", 1000, "hops drawn of each system, size and timeout; of 20,000 attempts a tenth of them")
 	flags.IntVar(&s.runs, "runs", 100, "logs drawn of each world, law and size")
 	flags.Uint64Var(&s.seed, "seed", 1, "other hops of the same systems and worlds")
 	flags.IntVar(&s.jobs, "jobs", runtime.GOMAXPROCS(0), "workers")
@@ -78,7 +78,7 @@ func (s *settings) deliver(out io.Writer) (failed error) {
 func (s *settings) coverage() (string, error) {
 	rows := measure(systems(), s.reps, s.seed, s.jobs)
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d hops of each size and wall, seed %d.\n\n", s.reps, s.seed)
+	fmt.Fprintf(&text, "%d hops of each size and timeout, seed %d.\n\n", s.reps, s.seed)
 	writeTable(&text, rows)
 	return text.String(), verdict(rows)
 }

@@ -72,9 +72,9 @@ func sayings() []*saying {
 		return &saying{name: name, world: w, laws: laws(), sizes: []int{n}, is: is, atLeast: share, atMost: 1}
 	}
 	list := []*saying{
-		must("nothing was cut, starts not known: certified", clean, 3000, 1, certified),
-		must("nothing was cut in a day: certified", over(24), 3000, .98, certified),
-		must("nothing was cut in a day under a given timeout: certified", given(false), 3000, .98, certified),
+		must("nothing timed out, starts not known: certified", clean, 3000, 1, certified),
+		must("nothing timed out in a day: certified", over(24), 3000, .98, certified),
+		must("nothing timed out in a day under a given timeout: certified", given(false), 3000, .98, certified),
 		must("the same, and no line says how it ended", given(true), 3000, .98, certified),
 		must("500 lines: too few, with what they allow", clean, 500, 1, promises),
 	}

@@ -83,7 +83,7 @@ type system struct {
 	name string
 	distribution
 	// cut is the share that lies beyond each of the walls, one hop a wall; where a
-	// system has two walls, every second attempt has one twice as far.
+	// system has two timeouts, every second attempt has one twice as far.
 	cut      []float64
 	twoWalls bool
 	// Attempts of one trace depend on each other: so many, with this correlation
@@ -126,7 +126,7 @@ func systems() []system {
 		counted.effect, counted.kind = true, counteracted
 		list = append(list, independent, counted)
 	}
-	two := one("lognormal, σ 1, two walls", lognormal(1))
+	two := one("lognormal, σ 1, two timeouts", lognormal(1))
 	two.twoWalls, two.kind = true, manyWalls
 	return append(list, two)
 }
@@ -138,7 +138,7 @@ func withSlowMode(walls float64) system {
 	fast := lognormal(1)
 	wall := fast.quantile(1 - alsoCut)
 	return system{
-		name: "lognormal, σ 1, and a slow mode of 2 % at " + decimal(walls) + " walls", kind: slowMode, perTrace: 1,
+		name: "lognormal, σ 1, and a slow mode of 2 % at " + decimal(walls) + " timeouts", kind: slowMode, perTrace: 1,
 		distribution: mixture(fast, around(walls*wall), slow), cut: []float64{slow + alsoCut*(1-slow)},
 	}
 }

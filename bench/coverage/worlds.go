@@ -94,7 +94,7 @@ var (
 
 // worlds are those of the table.
 func worlds() []world {
-	list := []world{{name: "nothing was cut", see: completed, asks: all}}
+	list := []world{{name: "nothing timed out", see: completed, asks: all}}
 	list = append(list, oneTimeout()...)
 	list = append(list, severalTimeouts()...)
 	list = append(list, clocks()...)

@@ -10,7 +10,7 @@ import (
 
 // writeGrowth runs tailscope on a tenth, the whole and ten times the records.
 func writeGrowth(l *lab, out io.Writer) (failed error) {
-	fmt.Fprintln(out, "| input | records | wall, s | CPU, s | CPU, ns a record | peak, MiB |\n|---|---|---|---|---|---|")
+	fmt.Fprintln(out, "| input | records | elapsed, s | CPU, s | CPU, ns a record | peak, MiB |\n|---|---|---|---|---|---|")
 	for _, in := range []struct {
 		what, command, form, unit string
 		n, records                int

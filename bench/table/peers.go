@@ -11,7 +11,7 @@ import (
 // writePeers asks every peer on a tenth of the records: the slower ones take
 // minutes, and gigabytes, for the whole.
 func writePeers(l *lab, out io.Writer) (failed error) {
-	fmt.Fprintln(out, "| input | peer | wall × | CPU × | memory × | peer | tailscope |\n|---|---|---|---|---|---|---|")
+	fmt.Fprintln(out, "| input | peer | elapsed × | CPU × | memory × | peer | tailscope |\n|---|---|---|---|---|---|---|")
 	n, traces := max(1, l.lines/10), max(1, l.traces/10)
 	for _, in := range []struct {
 		what string

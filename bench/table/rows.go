@@ -43,11 +43,11 @@ func (l *lab) rows() []row {
 	many, fine := input{"hops", 10 * l.lines, "us", ""}, input{"hops", 10 * l.lines, "ns", ""}
 	lines, ten := millions(l.lines)+" lines", millions(10*l.lines)+" lines"
 	return []row{
-		{"DuckDB / `quantiles`, " + lines + " of NDJSON, wall", 1.6, 3, times, duckdb(hops, trial.Wall)},
+		{"DuckDB / `quantiles`, " + lines + " of NDJSON, elapsed", 1.6, 3, times, duckdb(hops, trial.Wall)},
 		{"the same, CPU", 1.6, 2.5, times, duckdb(hops, trial.CPU)},
-		{"DuckDB / `quantiles`, CSV, wall", 1.6, 2.5, times, duckdb(csv, trial.Wall)},
-		{"DuckDB / `quantiles`, NDJSON.gz, wall", 1.6, 3, times, duckdb(gz, trial.Wall)},
-		{"DuckDB / `quantiles`, NDJSON.zst, wall", 1.6, 3, times, duckdb(zst, trial.Wall)},
+		{"DuckDB / `quantiles`, CSV, elapsed", 1.6, 2.5, times, duckdb(csv, trial.Wall)},
+		{"DuckDB / `quantiles`, NDJSON.gz, elapsed", 1.6, 3, times, duckdb(gz, trial.Wall)},
+		{"DuckDB / `quantiles`, NDJSON.zst, elapsed", 1.6, 3, times, duckdb(zst, trial.Wall)},
 		{"peak memory, " + lines + ", whole µs", 100, 64, mebibytes, peak("quantiles", hops)},
 		{"peak memory, " + ten + ", whole µs", 128, 64, mebibytes, pipedPeak("quantiles", many)},
 		{"peak memory, " + ten + ", ns values", 400, 128, mebibytes, pipedPeak("quantiles", fine)},
@@ -59,9 +59,9 @@ func (l *lab) rows() []row {
 		{"the same, peak memory", 96, 0, mebibytes, peak("owner", jaeger)},
 		{"OTLP lines of the same spans, `quantiles`", 250, 700, throughput, speed("quantiles", otlp)},
 		{"the same, the spans of 1,000 traces mixed", 250, 700, throughput, speed("quantiles", mixed)},
-		{"one worker / two workers, NDJSON, wall", 1.4, 1.7, times, ratio("quantiles", 1, hops)},
-		{"one worker / two workers, Jaeger, wall", 1.4, 1.7, times, ratio("quantiles", 1, jaeger)},
-		{"`analyze` / `quantiles`, " + lines + " of NDJSON, wall", 2.5, 1.5, atMost, ratio("analyze", trial.Workers, hops)},
+		{"one worker / two workers, NDJSON, elapsed", 1.4, 1.7, times, ratio("quantiles", 1, hops)},
+		{"one worker / two workers, Jaeger, elapsed", 1.4, 1.7, times, ratio("quantiles", 1, jaeger)},
+		{"`analyze` / `quantiles`, " + lines + " of NDJSON, elapsed", 2.5, 1.5, atMost, ratio("analyze", trial.Workers, hops)},
 	}
 }
 
