@@ -98,7 +98,6 @@ type running struct {
 	waiting [][]*attempt // for connections, by caller
 	locked  []float64    // until when, by instance
 	all     []*attempt
-	mean    float64
 }
 
 // run makes the calls of a world.

@@ -44,8 +44,6 @@ type Result struct {
 	To       int64               `json:"-"` // the last end
 	Spans    jsontype.List[Span] `json:"spans"`
 	Longest  jsontype.Text       `json:"longest"` // the id of the longest of all, where another was chosen
-
-	files []string
 }
 
 // MarshalJSON writes what may not be known as null.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tailscope/tailscope/attribution"
@@ -158,4 +159,14 @@ func (r *results) found() jsontype.List[findings.Finding] {
 		Read: &r.input, Incomplete: r.plan.whyIncomplete(r.input), Confidence: r.plan.confidence,
 		Hops: r.hops, Owner: r.owner, Calls: r.calls, Retries: r.retries, Orphans: r.orphans, Timeouts: r.timeouts, Names: r.names(),
 	})
+}
+
+// ledgerAgrees checks that every accepted record became an attempt in a bucket.
+func (f *merged) ledgerAgrees() error {
+	accepted := f.ledger.Accepted()
+	if n := f.hops().Attempts(); n+uint64(f.traces.Duplicates) != uint64(accepted) {
+		return fmt.Errorf("%d records were accepted, but %d attempts counted and %d duplicates dropped: please report this fault",
+			accepted, n, f.traces.Duplicates)
+	}
+	return nil
 }

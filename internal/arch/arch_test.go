@@ -150,6 +150,33 @@ func TestEveryPackageHasANameThatSaysSomething(t *testing.T) {
 	}
 }
 
+// What is larger is hard to take in at once.
+const (
+	mostLines = 500 // of a file
+	mostFiles = 20  // of a package, tests aside
+)
+
+func TestFilesAndPackagesStaySmall(t *testing.T) {
+	files := map[string]int{}
+	for file := range parse(t) {
+		text, err := os.ReadFile(filepath.Join(rootDir(t), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > mostLines {
+			t.Errorf("%s has %d lines, more than %d", file, n, mostLines)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			files[path.Dir(file)]++
+		}
+	}
+	for folder, n := range files {
+		if n > mostFiles {
+			t.Errorf("%s has %d files, more than %d", folder, n, mostFiles)
+		}
+	}
+}
+
 func TestOnlyMainEndsTheProcess(t *testing.T) {
 	root := rootDir(t)
 	for file := range parse(t) {
