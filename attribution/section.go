@@ -106,7 +106,7 @@ func shareLimits(h *Hop) value {
 	if h.Lower == nil {
 		return value{}
 	}
-	return report.String(fmt.Sprintf("%s to %s", ratio.Number(*h.Lower), ratio.Percent(*h.Upper)))
+	return report.String(fmt.Sprintf("%s to %s", ratio.Down(*h.Lower), ratio.Up(*h.Upper)+" %"))
 }
 
 // exemplarText names traces to look at, on a page that has room for them.

@@ -178,7 +178,7 @@ func oneHop(list []Hop) bool {
 }
 
 func shareText(h Hop, confidence quantile.P) string {
-	return fmt.Sprintf("%s of the tail's excess (%s %% interval %s to %s)", ratio.Percent(*h.Share), ratio.Number(confidence.Float()), ratio.Number(*h.Lower), ratio.Percent(*h.Upper))
+	return fmt.Sprintf("%s of the tail's excess (%s %% interval %s to %s)", ratio.Percent(*h.Share), ratio.Number(confidence.Float()), ratio.Down(*h.Lower), ratio.Up(*h.Upper)+" %")
 }
 
 // warnings say what the figures do not cover.

@@ -91,7 +91,7 @@ func (s Scale) format(steps int64) string {
 // Round writes one duration in its own unit, as coarsely as a guess is known.
 func Round(ns int64) string { return ScaleOf([]int64{ns}).Nearest(ns) }
 
-// Limits writes a range of shares.
+// Limits writes a range of shares, each end rounded outwards.
 func Limits(lower, upper float64) string {
-	return ratio.Number(lower) + "–" + ratio.Percent(upper)
+	return ratio.Down(lower) + "–" + ratio.Up(upper) + " %"
 }

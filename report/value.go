@@ -151,7 +151,7 @@ func (v Value) digits(is Is, s Scale) string {
 	case number:
 		return strconv.FormatFloat(v.number(), 'g', 3, 64)
 	case share:
-		return ratio.Percent(v.number())
+		return [...]func(float64) string{ratio.Up, ratio.Number, ratio.Down}[v.sign+1](v.number()) + " %"
 	case nanos:
 		return v.duration(is, s)
 	}

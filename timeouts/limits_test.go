@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/quantile"
+	"github.com/tailscope/tailscope/quantile/depend"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -223,5 +226,23 @@ func TestManyWaysToAHop(t *testing.T) {
 	a := w.advise().Allocation
 	if len(a.Grants) != layers+2 || a.Grants[0].PerTry == nil || a.Grants[0].Name != "hop 00" || a.Grants[layers+1].Name != name(layers+1) {
 		t.Errorf("%+v", a.Grants)
+	}
+}
+
+// How the attempts of a stratum depend on each other is not known: where those of
+// all do, its limit is no certificate.
+func TestAStratumOfDependentAttemptsIsNotCertified(t *testing.T) {
+	completed := new(quantile.Sample)
+	completed.AddN(300*ms, 5000)
+	target := quantile.MustP("0.999")
+	row := hop{name: "a"}.row(completed, target)
+	one := quantile.Observed{Completed: quantile.Union{completed}}.Tails([]quantile.P{target}, confidence)
+	row.Target.Strata = []buckets.StratumTail{{Name: "raised", Tail: one.Tails[0]}}
+	a := &adviser{Query: Query{Settings: usual, Target: target, Confidence: confidence}}
+	for effect, want := range map[depend.Effect]Evidence{{}: Certified, {Hundredths: 400}: Identified} {
+		row.Target.Tail.Effect = effect
+		if s := a.strata(&row)[0]; s.Evidence != want || number(s.Timeout) != "400 ms" {
+			t.Errorf("%+v: %+v", effect, s)
+		}
 	}
 }

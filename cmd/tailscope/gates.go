@@ -188,7 +188,7 @@ func limitOfShare(which gates.Limit, s buckets.Share) gates.Figure {
 	if s.Of == 0 || v == nil {
 		return gates.Figure{Said: "has no limit"}
 	}
-	return gates.Figure{Low: v, High: v, Said: fmt.Sprintf("has a limit of %s", ratio.Percent(value))}
+	return gates.Figure{Low: v, High: v, Said: fmt.Sprintf("has %s %% as its %s limit", map[gates.Limit]func(float64) string{gates.Lower: ratio.Down, gates.Upper: ratio.Up}[which](value), which)}
 }
 
 // wastedBy is the time that a hop, or what serves its calls, worked for nobody.

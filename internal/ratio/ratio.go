@@ -13,21 +13,58 @@ import (
 func Percent(share float64) string { return Number(share) + " %" }
 
 // Number is Percent without the sign.
-func Number(share float64) string {
+func Number(share float64) string { return number(share, nearest) }
+
+// Down is Number, rounded down: a lower limit must never grow. Up is rounded up.
+func Down(share float64) string { return number(share, down) }
+
+// Up is Number, rounded up: an upper limit must never shrink.
+func Up(share float64) string { return number(share, up) }
+
+// side says which way what is left over is rounded.
+type side int8
+
+const (
+	down side = iota - 1
+	nearest
+	up
+)
+
+// number writes a share in percent with as many places as its size asks for.
+func number(share float64, to side) string {
 	v := share * 100
-	digits := 2
-	if v >= 10 {
-		digits = 1
-	}
-	text := strconv.FormatFloat(v, 'f', digits, 64)
+	digits, format := 2, byte('f')
 	switch {
 	case share > 0 && v < 0.01:
-		text = strconv.FormatFloat(v, 'g', 1, 64)
+		digits, format = -int(math.Floor(math.Log10(v))), 'g'
 	case share < 1 && v > 99.9:
-		text = strconv.FormatFloat(math.Floor(v*1e4)/1e4, 'f', -1, 64)
+		digits = 4
+		if to == nearest {
+			to = down // what is not all does not look so
+		}
+	case v >= 10:
+		digits = 1
 	}
+	text := strconv.FormatFloat(to.round(v, digits), format, map[byte]int{'f': digits, 'g': 1}[format], 64)
 	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
 	return text
+}
+
+// round rounds to so many places, but for what binary fractions add or take.
+func (to side) round(v float64, places int) float64 {
+	if to == nearest {
+		return v // what writes it rounds
+	}
+	scale := math.Pow10(places)
+	whole := math.Round(v * scale)
+	switch far := v*scale - whole; {
+	case math.Abs(far) <= 1e-9*math.Max(1, whole):
+	case to == down && far < 0:
+		whole--
+	case to == up && far > 0:
+		whole++
+	}
+	return whole / scale
 }

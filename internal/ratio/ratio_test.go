@@ -1,6 +1,11 @@
 package ratio
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestPercentNeverLooksLikeNothingOrEverything(t *testing.T) {
 	for share, want := range map[float64]string{
@@ -12,4 +17,24 @@ func TestPercentNeverLooksLikeNothingOrEverything(t *testing.T) {
 			t.Errorf("Percent(%v) = %q, want %q", share, got, want)
 		}
 	}
+}
+
+func TestLimitsAreRoundedToTheirOwnSide(t *testing.T) {
+	for share, want := range map[float64][2]string{
+		0: {"0", "0"}, 1: {"100", "100"}, .11667: {"11.6", "11.7"}, .045036: {"4.5", "4.51"}, .039253: {"3.92", "3.93"},
+		.931: {"93.1", "93.1"}, .29: {"29", "29"}, .0123456: {"1.23", "1.24"}, .99999991: {"99.9999", "100"}, .000058: {"0.005", "0.006"},
+		-.0006: {"-0.06", "-0.06"}, -.00066: {"-0.07", "-0.06"}, 1.008967: {"100.8", "100.9"},
+	} {
+		if got := [2]string{Down(share), Up(share)}; got != want {
+			t.Errorf("%v: %q, want %q", share, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		share := rapid.Float64Range(1e-9, 1).Draw(t, "share")
+		low, _ := strconv.ParseFloat(Down(share), 64)
+		high, _ := strconv.ParseFloat(Up(share), 64)
+		if v := share * 100; low > v*(1+1e-9) || high < v*(1-1e-9) || high > 2*v && v < 1e-3 && high > 10*v {
+			t.Fatalf("%v %%: %v to %v", v, low, high)
+		}
+	})
 }
