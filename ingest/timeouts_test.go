@@ -83,3 +83,35 @@ func TestATimeoutThatIsAPointInTimeIsADeadline(t *testing.T) {
 		same(t, line, []any{d.rows[0].Timeout, d.warned("unused_timeouts") != ""}, []any{c.want, c.unused})
 	}
 }
+
+// So are those of spans, which say the unit by their key, their size or as text.
+func TestADeadlineOfASpanIsATimeout(t *testing.T) {
+	for _, c := range []struct {
+		key, value string // of a span that starts at 1700000000 s
+		want       time.Duration
+		unused     bool
+	}{
+		{"rpc.deadline", `1700000000250`, 250 * time.Millisecond, false},
+		{"rpc.deadline", `1700000000250000000`, 250 * time.Millisecond, false},
+		{"grpc.deadline", `1700000002`, 2 * time.Second, false},
+		{"deadline", `"2023-11-14T22:13:21.5Z"`, 1500 * time.Millisecond, false},
+		{"rpc.request.timeout_ms", `1700000000250`, 250 * time.Millisecond, false},
+		{"deadline_ns", `1700000000250000000`, 250 * time.Millisecond, false},
+		{"deadline_ms", `500`, 500 * time.Millisecond, false},
+		{"rpc.deadline", `1700000000000`, 0, true},
+		{"rpc.deadline", `1700090000000`, 0, true}, // in 25 hours
+		{"rpc.deadline", `250`, 0, true},
+	} {
+		number := `{"intValue":"` + c.value + `"}`
+		if c.value[0] == '"' {
+			number = `{"stringValue":` + c.value + `}`
+		}
+		for _, in := range []string{
+			withField(`"tags":[{"key":"` + c.key + `","value":` + c.value + `}]`),
+			otlpField(`"attributes":[{"key":"` + c.key + `","value":` + number + `}]`),
+		} {
+			d := readTraces(t, traceHow{}, in)
+			same(t, in, []any{d.rows[0].Timeout, d.warned("unused_timeouts") != ""}, []any{c.want, c.unused})
+		}
+	}
+}

@@ -182,13 +182,17 @@ func (a *adviser) compare(h *Hop, row *buckets.Result) {
 	if h.Current != nil {
 		h.HeldToday = held(h.PerSecond, h.Current.Timeout)
 	}
+	timeout := h.Timeout
+	if timeout == nil && h.Allows != nil {
+		timeout = &h.Allows.Timeout
+	}
+	if timeout != nil && row.Effective == 0 { // of traces that stand for many, counts tell no share
+		h.Under = a.under(row, *timeout)
+	}
 	if h.Timeout == nil {
 		return
 	}
 	h.HeldThen = held(h.PerSecond, *h.Timeout)
-	if row.Effective == 0 { // of traces that stand for many, counts tell no share
-		h.Under = a.under(row, *h.Timeout)
-	}
 	if h.Current == nil {
 		return
 	}

@@ -81,6 +81,13 @@ func TestWhatTooFewAllowIsATimeoutWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestWhatTooFewAllowSaysWhatItCuts(t *testing.T) {
+	h := (world{hops: []hop{{name: "a", n: 1500, ms: 812}}}).advise().hop("a")
+	if h.Timeout != nil || h.Under == nil || h.Under.N != 0 || h.Under.Of != 1500 || h.Under.Upper < .00199 || h.Under.Upper > .002 {
+		t.Errorf("%s, %+v", number(h.Timeout), h.Under)
+	}
+}
+
 func TestACertificateIsOfTheDaysSeen(t *testing.T) {
 	for days, want := range map[int64]string{0: "(n = 5000)", 1: "(n = 5000, 1 day seen)", 3: "(n = 5000, 3 days seen)"} {
 		w := world{hops: []hop{{name: "a", n: 5000, ms: 300}}, graph: tracesOf(call{"a", 0, 1, 0}, call{"a", days*24*3600_000 + 1, days*24*3600_000 + 2, 0})}

@@ -56,7 +56,7 @@ type Hop struct {
 	Timeout  *int64   `json:"timeout_ns"`
 	// Allows is the promise that so few attempts allow; nil where they are enough.
 	Allows *Allowed `json:"too_few_allow"`
-	// Under is how many first attempts would be cut by Timeout, at most.
+	// Under is how many first attempts would be cut by Timeout, or by what Allows gives, at most.
 	Under      *Under      `json:"cut_under_advice"`
 	Inner      *Inner      `json:"inner"` // of a call that makes calls itself
 	ServerSide *ServerSide `json:"server_side"`

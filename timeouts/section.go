@@ -93,8 +93,12 @@ var columns = []report.Column[Hop]{
 	{Key: "evidence", Of: func(h *Hop) value { return report.Code(h.Evidence) }},
 	{Key: "bound_ns", Of: func(h *Hop) value { return report.Maybe(h.Bound, report.Nanos) }},
 	{Key: "timeout_ns", Head: "timeout", Of: func(h *Hop) value { return report.Maybe(h.Timeout, report.Nanos).Noted(texts(h.Warnings)...) }},
-	{Key: "cut_under_advice", Head: "would cut", Of: func(h *Hop) value {
-		return report.Maybe(h.Under, func(u Under) value { return report.OutOf(u.N, u.Of) })
+	{Key: "cut_under_advice", Of: func(h *Hop) value { return report.Maybe(h.Under, Under.value) }},
+	{Head: "would cut", Of: func(h *Hop) value {
+		if h.Timeout == nil { // the page has no timeout beside it
+			return value{}
+		}
+		return report.Maybe(h.Under, Under.value)
 	}},
 	{Key: "server_side_ns", Head: "servers say", Of: func(h *Hop) value { return report.Maybe(h.ServerSide, ServerSide.value) }},
 	{Key: "canary_ns", Head: "canary", Of: func(h *Hop) value {
@@ -109,6 +113,8 @@ var columns = []report.Column[Hop]{
 }
 
 func (c Current) value() value { return report.Nanos(c.Timeout).AtMost(c.Source == buckets.Inferred) }
+
+func (u Under) value() value { return report.OutOf(u.N, u.Of) }
 
 func (s ServerSide) value() value {
 	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that was cut", "first attempts that were cut")+note.Form(s.N, " has", " have")))

@@ -337,22 +337,16 @@ func (a *attempts) timeout(rec *field.Record, r *spans.Row) {
 	r.Timeout, r.HasTimeout = ns, ns > 0
 }
 
-// deadline reads a timeout that is a point in time: what is left of it from the start on. It
-// is not used where it is none, the start is not known, or it is no later than that, or by
-// more than a day.
+// deadline reads a timeout that is a point in time: what is left of it from the start on.
 func (a *attempts) deadline(rec *field.Record, r *spans.Row) (ns int64, unused bool) {
-	v := rec.Get(field.Timeout)
-	t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
-	if err != nil {
+	at, isPoint := outcome.Deadline(rec)
+	if !isPoint {
 		return 0, true
 	}
 	if !r.HasStart {
 		a.start(rec, r)
 	}
-	if ns = t.NS - r.Start; !r.HasStart || ns <= 0 || ns > outcome.LongestTimeout {
-		return 0, true
-	}
-	return ns, false
+	return outcome.Left(at, r)
 }
 
 // optional fills what only some commands read, and what cut and failed attempts

@@ -8,6 +8,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/field"
 	"github.com/tailscope/tailscope/internal/jsonscan"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/spans"
 )
 
 // TimeoutKeys are the usual names of the timeout of a call beside those of hop logs, in
@@ -17,6 +18,7 @@ var TimeoutKeys = [...]string{
 	"rpc.request.timeout", "rpc.timeout", "grpc.timeout", "rpc.request.metadata.grpc-timeout", "http.request.header.grpc-timeout",
 	"x-envoy-expected-rq-timeout-ms", "http.request.header.x-envoy-expected-rq-timeout-ms", "x-envoy-upstream-rq-per-try-timeout-ms", "x-envoy-upstream-rq-timeout-ms",
 	"http.request.timeout", "http.client.timeout", "http.timeout", "request.timeout", "client.timeout", "call.timeout", "db.timeout", "db.query.timeout", "timeout.duration",
+	"rpc.deadline", "rpc.request.deadline", "grpc.deadline", "request.deadline",
 }
 
 // timeoutUnits are the endings of such a key that state its unit.
@@ -62,6 +64,22 @@ func Timeout(r *field.Record) (ns int64, unused bool) {
 		return 0, true
 	}
 	return d.NS, false
+}
+
+// Deadline reads a timeout that is a point in time, in ns since 1970.
+func Deadline(r *field.Record) (at int64, isPoint bool) {
+	v := r.Get(field.Timeout)
+	t, err := moment.ParseInstant(v.Raw, v.Use.Unit)
+	return t.NS, err == nil
+}
+
+// Left returns what is left until a deadline from the start on, in ns. It is not used where
+// the start is not known, or it is no later than that, or by more than a day.
+func Left(at int64, row *spans.Row) (ns int64, unused bool) {
+	if ns = at - row.Start; !row.HasStart || ns <= 0 || ns > LongestTimeout {
+		return 0, true
+	}
+	return ns, false
 }
 
 // LongestTimeout is a day, in ns: what is longer is none.

@@ -51,7 +51,8 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 		for rank, key := range [...]struct {
 			name string
 			unit moment.Unit
-		}{{"timeout", c.Unit}, {"timeout_ms", moment.Milliseconds}, {"timeout_s", moment.Seconds}, {"timeout_seconds", moment.Seconds}, {"deadline_ms", moment.Milliseconds}} {
+		}{{"timeout", c.Unit}, {"timeout_ms", moment.Milliseconds}, {"timeout_s", moment.Seconds}, {"timeout_seconds", moment.Seconds}, {"deadline_ms", moment.Milliseconds},
+			{"deadline", c.Unit}, {"deadline_s", moment.Seconds}, {"deadline_us", moment.Microseconds}, {"deadline_ns", moment.Nanoseconds}} {
 			t.AddFolded(key.name, field.Use{Role: field.Timeout, Rank: uint16(rank), Unit: key.unit, NoMark: true})
 		}
 		outcome.AddTimeouts(t, c.Unit)
@@ -189,6 +190,11 @@ func (r *spanReader) timeout(e *outcome.Ending) {
 		return
 	}
 	ns, unused := outcome.Timeout(&r.rec)
+	if unused {
+		if at, isPoint := outcome.Deadline(&r.rec); isPoint {
+			ns, unused = outcome.Left(at, r.row)
+		}
+	}
 	if unused {
 		r.tally.Show(format.UnusedTimeouts, r.rec.Get(field.Timeout))
 	}
