@@ -86,7 +86,7 @@ func (d *Decoder) Decode(c *format.Chunk, yield func(*spans.Batch)) *format.Tall
 		named: d.attempts.Columns()&(spans.Instances|spans.Strata) != 0, asksCallers: d.fields.Callers,
 	})
 	d.sample.Merge(&t.Sample)
-	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || fields.Selection.Missing(t.Selected) != nil {
+	if len(field.Flagged(d.fields.Fields, t.Flags, false)) > 0 || d.fields.LacksBy(t.Flags) || fields.Selection.Missing(t.Selected) != nil {
 		t.Seen = dec.(interface{ SeenKeys() []string }).SeenKeys()
 	}
 	if t.Fields != nil {

@@ -138,10 +138,13 @@ func (a *account) warnings(f *format.File) []note.Warning {
 // Accepted is how many records were.
 func (l *Ledger) Accepted() int64 { return l.total.Accepted }
 
-// MissingKeys warns of every --field and every --where whose key no record has.
+// MissingKeys warns of every --field and every --where, and of a --by, whose key no record has.
 func (l *Ledger) MissingKeys(c field.Config) (list []note.Warning) {
 	for _, f := range field.Flagged(c.Fields, l.total.Flags, false) {
 		list = append(list, note.Warning{Code: "field_not_found", Text: fmt.Sprintf("--field %s=%s: ", f.Role, f.Key) + l.missing(f.Key)})
+	}
+	if c.LacksBy(l.total.Flags) {
+		list = append(list, note.Warning{Code: "by_not_found", Text: "--by " + c.By + ": " + l.missing(c.By)})
 	}
 	for _, w := range c.Selection.Missing(l.total.Selected) {
 		list = append(list, note.Warning{Code: "where_not_found", Text: "--where " + w.Text + ": " + l.missing(w.Key)})

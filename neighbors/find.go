@@ -114,8 +114,11 @@ func Serves(written string, server spans.Hop) bool {
 
 // isCalled reports whether this is the hop's whole name.
 func isCalled(written string, h spans.Hop, _ []Pair) bool {
-	return written == h.Name || written == h.String() || arrows.Replace(written) == arrows.Replace(h.Name)
+	return written == h.String() || IsName(written, h.Name)
 }
+
+// IsName reports whether two texts are one name, but for the kind of arrow in it.
+func IsName(a, b string) bool { return arrows.Replace(a) == arrows.Replace(b) }
 
 // arrows makes one arrow of all.
 var arrows = strings.NewReplacer(" → ", "→", " -> ", "→", "->", "→")
@@ -171,12 +174,10 @@ func callsOf(list []spans.Hop, pairs []Pair) []spans.Hop {
 
 const mostNearest = 3
 
-// nearestTo names hops that are written nearly so, the nearest first.
+// nearestTo names hops and services that are written nearly so, the nearest first.
 func nearestTo(written string, hops []spans.Hop) []string {
-	var names, near []string
-	for _, h := range hops {
-		names = append(names, h.Name)
-	}
+	var near []string
+	names := Names(hops)
 	for range mostNearest {
 		name := nearest.Name(written, names)
 		if name == "" {
@@ -186,6 +187,17 @@ func nearestTo(written string, hops []spans.Hop) []string {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 	}
 	return near
+}
+
+// Names are the names of hops and those of their services, sorted, each once.
+func Names(hops []spans.Hop) (list []string) {
+	for _, h := range hops {
+		if list = append(list, h.Name); h.Service != "" {
+			list = append(list, h.Service)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // IsServed reports whether the lower hop of a pair serves the calls of the upper one.

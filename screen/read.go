@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tailscope/tailscope/findings"
+	"github.com/tailscope/tailscope/ingest"
 	"github.com/tailscope/tailscope/internal/brief"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -135,6 +136,7 @@ func (b *builder) caveats() (list []string) {
 			list = append(list, text)
 		}
 	}
+	b.warn(add, true)
 	for i := range b.Findings {
 		if f := &b.Findings[i]; f.Caveat() {
 			add(strings.Join(append([]string{f.Text}, f.Do...), " "))
@@ -148,12 +150,17 @@ func (b *builder) caveats() (list []string) {
 	for _, r := range b.Read.Rejects {
 		add(fmt.Sprintf("%s rejected as %s, the first at %s:%d.", note.Count(r.Count, "record"), r.Reason, r.First.File, r.First.Line))
 	}
+	b.warn(add, false)
+	return list
+}
+
+// warn adds the warnings of the command line, or all others.
+func (b *builder) warn(add func(string), ofCommand bool) {
 	for _, w := range b.Read.Warnings {
-		if !slices.Contains(asFindings, w.Code) {
-			add(capital(w.Text) + ".")
+		if !slices.Contains(asFindings, w.Code) && slices.Contains(ofFlags, w.Code) == ofCommand {
+			add(b.sentence(&w))
 		}
 	}
-	return list
 }
 
 // coarseClock says that values are no finer than the clock that they were read from.
@@ -174,6 +181,28 @@ func (b *builder) coarseClock() string {
 
 // asFindings are warnings that findings say.
 var asFindings = []string{"suspected_biased_sample", "repeated_lines", "ids_folded"}
+
+// ofFlags are warnings of how the command line was understood: what follows may not be what
+// was asked for, so they come first and are never left out for want of room.
+var ofFlags = []string{"timeout_taken", "timeout_without_hop", "by_not_found", "field_not_found", "where_not_found"}
+
+// sentence is a warning as it stands on the page. The name of a file stays as it is.
+func (b *builder) sentence(w *note.Warning) string {
+	first, _, _ := strings.Cut(w.Text, " ")
+	named := func(f ingest.FileSummary) bool { return strings.HasPrefix(w.Text, f.Path) }
+	if strings.ContainsAny(first, `./\`) || slices.ContainsFunc([]ingest.FileSummary(b.Read.Files), named) {
+		return withEnd(w.Text)
+	}
+	return withEnd(capital(w.Text))
+}
+
+// withEnd puts a full stop where a sentence has no end of its own.
+func withEnd(s string) string {
+	if strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
 
 func capital(s string) string {
 	if s == "" {

@@ -84,6 +84,15 @@ func choose(names ...string) (list []selected) {
 	return list
 }
 
+// needed are the analyses of the command, and with names for hops what tells of which hop
+// a part of a name is: a name means the same to every command.
+func (o *options) needed() []selected {
+	if o.hop == nil && len(o.timeouts) == 0 && len(o.failOn) == 0 || slices.ContainsFunc(o.analyses, func(a selected) bool { return a.kind == &neighborsKind }) {
+		return o.analyses
+	}
+	return slices.Insert(slices.Clone(o.analyses), 1, selected{&neighborsKind, neighborsKind.new(), false})
+}
+
 func kindOf(name string) *kind {
 	all := slices.Concat(kinds, questions)
 	return all[slices.IndexFunc(all, func(k *kind) bool { return k.name == name })]

@@ -112,26 +112,10 @@ func (r *results) meant(name string) ([]*buckets.Result, error) {
 		return all, nil
 	}
 	one, err := neighbors.Find(name, hops, r.neighbors)
-	if err == nil {
-		err = r.unsure(name, one, hops)
-	}
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(h *buckets.Result) bool { return h.Hop != one }), nil
-}
-
-// unsure says that a service's name may mean its work or the calls of it, where nobody
-// looked at what lies above what.
-func (r *results) unsure(name string, one spans.Hop, hops []spans.Hop) error {
-	if r.neighbors != nil || one.Kind != spans.Server || name == one.Name || name == one.String() {
-		return nil
-	}
-	like := slices.DeleteFunc(slices.Clone(hops), func(h spans.Hop) bool { return !strings.Contains(h.String(), name) })
-	if len(like) < 2 {
-		return nil
-	}
-	return &neighbors.AmbiguousError{Written: name, Hops: like}
 }
 
 // figure is what a rule asks for of one hop.
@@ -259,7 +243,8 @@ func (p *plan) namesAny(names map[string]bool, hop string) bool {
 // are is known when the input was read, and what they cut when it was read again.
 type otherNames struct {
 	of       map[string]string
-	settings *config // the file that some may come from, nil without one
+	shown    map[string]string // what the page calls them
+	settings *config           // the file that some may come from, nil without one
 }
 
 func (e *otherNames) Error() string {
@@ -268,6 +253,16 @@ func (e *otherNames) Error() string {
 		list = append(list, e.settings.said(name)+fmt.Sprintf("--timeout %q is the hop %q, and what was read cannot be read again: write that name", name, e.of[name]))
 	}
 	return strings.Join(list, "\n")
+}
+
+// warnings say which hops were meant, where a name is not what the page calls them.
+func (e *otherNames) warnings() (list []note.Warning) {
+	for _, name := range slices.Sorted(maps.Keys(e.of)) {
+		if !neighbors.IsName(name, e.shown[name]) {
+			list = append(list, note.Warning{Code: "timeout_taken", Text: fmt.Sprintf("%s--timeout %q was taken for %s", e.settings.said(name), name, e.shown[name])})
+		}
+	}
+	return list
 }
 
 // said begins a message about a hop that the file of settings names with that file.
@@ -306,46 +301,57 @@ func (r *results) matchHops(names map[string]bool) {
 		return
 	}
 	r.matchShown(names)
-	meant := map[string]string{}
-	for _, hop := range slices.Sorted(maps.Keys(r.plan.timeouts)) {
-		if r.plan.namesAny(names, hop) {
+	other := &otherNames{map[string]string{}, map[string]string{}, r.plan.config}
+	for _, written := range slices.Sorted(maps.Keys(r.plan.timeouts)) {
+		if r.plan.namesAny(names, written) {
 			continue
 		}
-		if name := r.matchTimeout(hop, slices.Collect(maps.Keys(names))); name != "" {
-			meant[hop] = name
+		if hop, ok := r.matchTimeout(written); ok {
+			other.of[written], other.shown[written] = hop.Name, r.names().Of(hop)
 		}
 	}
-	if len(meant) > 0 && r.err == nil {
-		r.again = &otherNames{meant, r.plan.config}
+	if len(other.of) > 0 && r.err == nil {
+		r.again = other
 	}
 }
 
 // nearlyLetters is how many letters of a name may be wrong, and its least length for them.
 const nearlyLetters = 2
 
-// matchTimeout returns the hop that a --timeout means, "" where it means none.
-func (r *results) matchTimeout(written string, names []string) string {
+// matchTimeout returns the hop that a --timeout means, if it means one.
+func (r *results) matchTimeout(written string) (hop spans.Hop, ok bool) {
 	found, err := r.meant(written)
 	if err == nil {
-		return found[0].Hop.Name
+		return found[0].Hop, true
 	}
 	settings := r.plan.config.said(written)
 	if several := (*neighbors.AmbiguousError)(nil); errors.As(err, &several) {
-		r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("%s--timeout: %w", settings, err)}))
-		return ""
+		r.mistake(fmt.Errorf("%s--timeout: %w", settings, err))
+		return hop, false
 	}
-	near := nearest.Within(written, names, min(nearlyLetters, (len(written)-1)/2))
-	switch {
-	case near != "" && settings == "":
-		r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("--timeout names %q, but no hop is called that; did you mean %q?", written, near)}))
-	default:
-		text := fmt.Sprintf("%s--timeout names %q, but no hop is called that", settings, written)
-		if near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
-		r.input.Warnings = append(r.input.Warnings, note.Warning{Code: "timeout_without_hop", Text: text})
+	text := fmt.Sprintf("%s--timeout names %q, but no hop is called that", settings, written)
+	near := nearest.Within(written, r.hopNames(), min(nearlyLetters, (len(written)-1)/2))
+	if near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
 	}
-	return ""
+	if near != "" && settings == "" {
+		r.mistake(errors.New(text))
+		return hop, false
+	}
+	r.input.Warnings = append(r.input.Warnings, note.Warning{Code: "timeout_without_hop", Text: text})
+	return hop, false
+}
+
+// mistake notes the first mistake of the command line that only the input shows.
+func (r *results) mistake(err error) { r.err = cmp.Or(r.err, error(usageError{err})) }
+
+// hopNames are the names by which hops may be meant: their own, and those of services.
+func (r *results) hopNames() []string {
+	var hops []spans.Hop
+	for i := range r.hops {
+		hops = append(hops, r.hops[i].Hop)
+	}
+	return neighbors.Names(hops)
 }
 
 // shownHops are the hops that --hop chooses.
@@ -358,31 +364,22 @@ func (s *shownHops) has(name string) bool {
 	return s.names[name] || slices.ContainsFunc(s.patterns, func(glob string) bool { return selection.Glob(glob, name) })
 }
 
-// matchShown says how many of all hops --hop chooses, and what may be meant by a pattern
-// like which there is none.
+// matchShown says how many of all hops --hop chooses. A pattern that chooses none is a
+// mistake: a page without what was asked for looks like one on which all is well.
 func (r *results) matchShown(names map[string]bool) {
 	if r.plan.hop == nil {
 		return
 	}
-	var lost []note.Warning
 	chosen := shownHops{r.plan.hop, map[string]bool{}}
 	for _, glob := range r.plan.hop {
 		if (&shownHops{patterns: []string{glob}}).hasAny(names) {
 			continue
 		}
-		found, err := r.meant(glob)
-		if several := (*neighbors.AmbiguousError)(nil); errors.As(err, &several) {
-			r.err = cmp.Or(r.err, error(usageError{fmt.Errorf("--hop: %w", err)}))
-		}
-		if err == nil {
+		if found, err := r.meant(glob); err == nil {
 			chosen.names[found[0].Hop.Name] = true
-			continue
+		} else {
+			r.mistake(r.noneShown(glob, err))
 		}
-		text := fmt.Sprintf("--hop %q: there is no such hop", glob)
-		if name := nearest.Name(strings.Trim(glob, "*"), slices.Collect(maps.Keys(names))); name != "" {
-			text += "; did you mean " + name + "?"
-		}
-		lost = append(lost, note.Warning{Code: "hop_not_found", Text: text})
 	}
 	shown := 0
 	for name := range names {
@@ -392,7 +389,14 @@ func (r *results) matchShown(names map[string]bool) {
 	}
 	r.view.Hops = chosen.has
 	r.input.Warnings = append(r.input.Warnings, note.Warning{Code: "hops_chosen", Text: fmt.Sprintf("only %d of %s shown: --hop chose them, and all count", shown, note.Count(len(names), "hop")+note.Form(shown, " is", " are"))})
-	r.input.Warnings = append(r.input.Warnings, lost...)
+}
+
+// noneShown says that --hop chooses no hop, or several by a part of their names.
+func (r *results) noneShown(glob string, err error) error {
+	if !strings.ContainsAny(glob, "*?[{") {
+		return fmt.Errorf("--hop: %w", err)
+	}
+	return fmt.Errorf("--hop %q: nothing matches%s", glob, didYouMean(strings.Trim(glob, "*"), r.hopNames(), ""))
 }
 
 func (s *shownHops) hasAny(names map[string]bool) bool {

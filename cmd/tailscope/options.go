@@ -18,6 +18,7 @@ import (
 	"github.com/tailscope/tailscope/ingest/outcome"
 	"github.com/tailscope/tailscope/ingest/selection"
 	"github.com/tailscope/tailscope/internal/moment"
+	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
 	"github.com/tailscope/tailscope/sampling"
@@ -80,6 +81,7 @@ type options struct {
 	given      func(flag string) bool // on the command line
 	configFile string
 	config     *config // nil without one
+	taken      []note.Warning
 }
 
 // plan is a run whose every setting was checked.
@@ -118,6 +120,7 @@ type plan struct {
 	traceURL     string
 	gates        []gates.Rule
 	config       *config
+	taken        []note.Warning // which hops --timeout was taken for
 }
 
 // run checks the flags and runs the pipeline, twice where --timeout names hops otherwise
@@ -133,6 +136,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 			return usageError{again}
 		}
 	}
+	o.taken = again.warnings()
 	if err := again.named(o); err != nil || len(args) == 0 {
 		return usageError{cmp.Or(err, error(again))}
 	}
@@ -150,9 +154,9 @@ func (o *options) once(ctx context.Context, args []string) error {
 // plan checks all flags, so that no mistake shows up after an hour of reading.
 func (o *options) plan(args []string) (*plan, error) {
 	p := &plan{
-		streams: o.streams, analyses: o.analyses, output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose,
+		streams: o.streams, analyses: o.needed(), output: o.output, rejects: o.rejects, jobs: o.jobs, verbose: o.verbose,
 		strata: o.by != "", simultaneous: o.simultaneous, tempDir: o.tempDir, infer: o.inferNesting,
-		top: usualTop, sort: o.sort, config: o.config,
+		top: usualTop, sort: o.sort, config: o.config, taken: o.taken,
 	}
 	p.noEstimate = o.noEstimate || !p.shows("hops") && !p.shows("timeouts")
 	for _, check := range []func(*plan) error{o.planTimeouts, o.planInput, o.planTraces, o.planQuantiles, o.planCases, o.planAnalyses, o.planGates, o.planNaming, o.planOutput} {
@@ -367,26 +371,6 @@ const (
 // sampleMemory is how much of --memory the samples of all workers have.
 func (p *plan) sampleMemory() int64 {
 	return min(p.memory/sampleShare, max(leastForSamples, samplesPerWorker*int64(p.jobs)))
-}
-
-func (o *options) planTimeouts(p *plan) error {
-	p.timeouts = map[string]int64{}
-	for _, s := range o.timeouts {
-		at := strings.LastIndexByte(s, '=')
-		if at <= 0 {
-			return fmt.Errorf("--timeout %q: write HOP=DURATION, such as orders=300ms", s)
-		}
-		hop := s[:at]
-		d, err := time.ParseDuration(s[at+1:])
-		if err != nil || d <= 0 {
-			return fmt.Errorf("--timeout %q: %q is no duration above zero, such as 300ms or 5s", s, s[at+1:])
-		}
-		if _, twice := p.timeouts[hop]; twice {
-			return fmt.Errorf("--timeout names hop %q twice", hop)
-		}
-		p.timeouts[hop] = int64(d)
-	}
-	return nil
 }
 
 func (o *options) planQuantiles(p *plan) error {

@@ -172,8 +172,10 @@ const endOfReference = `
 - A hop in ` + "`--timeout`, `--hop`" + ` and gates is its name, ` + "`search -> catalog`, `search → catalog`" + `
   or any part that no other hop has; of two that match both are named, with exit code 2. A
   ` + "`--timeout`" + ` by another name than the input's has files read twice; stdin must be told the name.
-- A hop in ` + "`--timeout`" + ` that the input lacks is a mistake where one of its hops is one or two letters
-  away. Else it is a warning, as it may have no traffic now; one of the file of settings always is.
+- A hop in ` + "`--timeout`" + ` that the input lacks is a mistake where one of its hops, or services, is one or
+  two letters away. Else it is a warning, as it may have no traffic now; one of the file of settings always is.
+  One by a part of a name is told on the page with the call that it was taken for. What ` + "`--hop`" + `
+  asks for must be there: one that chooses nothing is exit code 2.
 - Misspelled commands, flags and keys get the nearest name, and exit code 2.
 
 ## Completion

@@ -48,6 +48,7 @@ func (p *plan) results(f *merged) *results {
 	r := &results{plan: p, merged: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
 	describeTraces(&r.input, f, r.sampling)
 	r.input.Warnings = append(r.input.Warnings, f.notes...)
+	r.input.Warnings = append(r.input.Warnings, p.taken...)
 	r.input.Warnings = append(r.input.Warnings, p.inputWarnings(r.input, f)...)
 	r.view = report.View{
 		Quantiles: p.quantiles, Sampling: r.input.Sampling.Kind,

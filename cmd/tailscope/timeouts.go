@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,4 +108,49 @@ func (s *timeoutSettings) result(r *results, collected any) func() report.Sectio
 	})
 	r.timeouts = &advice
 	return func() report.Section { return advice.Section(&r.view) }
+}
+
+func (o *options) planTimeouts(p *plan) error {
+	p.timeouts = map[string]int64{}
+	for _, s := range o.timeouts {
+		at := strings.LastIndexByte(s, '=')
+		if at <= 0 {
+			return fmt.Errorf("--timeout %q: write HOP=DURATION, such as orders=300ms", s)
+		}
+		hop := s[:at]
+		if first, ok := severalTimeouts(hop); ok {
+			return fmt.Errorf("--timeout %q: give --timeout once for each hop: --timeout %s --timeout %s", s, quoted(first), quoted(s[len(first)+1:]))
+		}
+		d, err := time.ParseDuration(s[at+1:])
+		if err != nil || d <= 0 {
+			return fmt.Errorf("--timeout %q: %q is no duration above zero, such as 300ms or 5s", s, s[at+1:])
+		}
+		if _, twice := p.timeouts[hop]; twice {
+			return fmt.Errorf("--timeout names hop %q twice", hop)
+		}
+		p.timeouts[hop] = int64(d)
+	}
+	return nil
+}
+
+// severalTimeouts returns the first of several HOP=DURATION with commas between them.
+func severalTimeouts(hop string) (first string, ok bool) {
+	for at := range len(hop) {
+		if hop[at] != ',' {
+			continue
+		}
+		_, d, found := strings.Cut(hop[:at], "=")
+		if _, err := time.ParseDuration(strings.TrimSpace(d)); found && err == nil {
+			return hop[:at], true
+		}
+	}
+	return "", false
+}
+
+// quoted is a word of the command line.
+func quoted(s string) string {
+	if s = strings.TrimSpace(s); strings.ContainsAny(s, " <>'") {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
 }

@@ -153,10 +153,20 @@ func parseFlag(s string, roles []Role) (Flag, error) {
 	return f, nil
 }
 
+// ByFlag is the Flag of the use of --by's key. Those of --field lie below: the last one
+// that has a bit shares it with all after it.
+const ByFlag = 64
+
+// FlagOf is the Flag of the uses of a --field, by its place in the list.
+func FlagOf(place int) uint8 { return uint8(min(place+1, ByFlag-1)) }
+
+// LacksBy reports whether none of the keys that the bits are of is that of --by.
+func (c *Config) LacksBy(bits uint64) bool { return c.By != "" && bits>>(ByFlag-1) == 0 }
+
 // Flagged lists the flags of which the bit is set, or is not.
 func Flagged(list []Flag, bits uint64, set bool) (some []Flag) {
 	for i, f := range list {
-		if bits>>min(i, 63)&1 == 1 == set {
+		if bits>>(FlagOf(i)-1)&1 == 1 == set {
 			some = append(some, f)
 		}
 	}

@@ -70,12 +70,12 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	for i, flag := range c.Named() {
 		u := field.Use{Role: flag.Role, Rank: uint16(i), Unit: k.defaultUnit(flag), First: k.firstAttempt(flag.Key), Epoch: flag.Epoch}
 		if i < len(c.Fields) {
-			u.Flag = uint8(min(i, 63) + 1)
+			u.Flag = field.FlagOf(i)
 		}
 		k.AddExact(flag.Key, u)
 	}
 	k.addHopParts()
-	k.AddExact(c.By, field.Use{Role: field.Stratum})
+	k.AddExact(c.By, field.Use{Role: field.Stratum, Flag: field.ByFlag})
 	rules.AddConditions(k.Table)
 	k.Select(c.Selection)
 	return k.Table

@@ -26,7 +26,7 @@ func newConstantHop(c *field.Config) (h constantHop) {
 		}
 		h = constantHop{use: &field.Use{Role: field.Hop, Rank: uint16(i), Unit: moment.NoUnitGiven}, key: &field.Key{Path: f.Key}, ofFile: ofFile, value: []byte(name)}
 		if i < len(c.Fields) {
-			h.key.Flags = 1 << min(i, 63)
+			h.key.Flags = 1 << (field.FlagOf(i) - 1)
 		}
 		if ofFile {
 			h.value = []byte(f.Key) // until a file is open

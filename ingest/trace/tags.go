@@ -59,7 +59,7 @@ func NewTable(c field.Config, rules *outcome.Set) *field.Table {
 	}
 	rules.AddConditions(t)
 	t.Select(c.Selection)
-	t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven})
+	t.AddExact(c.By, field.Use{Role: field.Stratum, Unit: moment.NoUnitGiven, Flag: field.ByFlag})
 	t.AddExact(c.WeightKey, field.Use{Role: field.WeightKey, Unit: moment.NoUnitGiven})
 	return t
 }
@@ -70,7 +70,7 @@ func addFlags(t *field.Table, c field.Config) {
 		if !f.Role.OfSpans() {
 			continue
 		}
-		u := field.Use{Role: f.Role, Rank: uint16(i), Unit: f.Unit, First: outcome.FirstAttempt(f.Key), Flag: uint8(min(i, 63) + 1), NoMark: true}
+		u := field.Use{Role: f.Role, Rank: uint16(i), Unit: f.Unit, First: outcome.FirstAttempt(f.Key), Flag: field.FlagOf(i), NoMark: true}
 		if c.FirstAttempt >= 0 {
 			u.First = int8(c.FirstAttempt)
 		}
