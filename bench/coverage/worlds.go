@@ -87,10 +87,7 @@ func neverEnds(s *scene, a *attempt) {
 	}
 }
 
-var (
-	usual = []float64{.004, .02, .1}
-	few   = []float64{.004}
-)
+var usual = []float64{.004, .02, .1}
 
 // worlds are those of the table.
 func worlds() []world {
