@@ -45,7 +45,9 @@ func (m *maker) orphanedWork() {
 		if late := p.LateStarts; late > 0 {
 			f.Cost = append(f.Cost, fmt.Sprintf("%d of %d began after the caller had given up.", f.count("late_starts", late), p.Orphaned))
 		}
-		f.Do = append(f.Do, "Pass the deadline on, and stop when the caller has gone: tailscope orphans")
+		if h := p.Cancellation.Honours; h == orphans.HonoursNo || h == orphans.HonoursUnknown && f.Severity == Warn {
+			f.Do = append(f.Do, "Pass the deadline on, and stop when the caller has gone: tailscope orphans")
+		}
 		m.add(f)
 	}
 }

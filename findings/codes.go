@@ -84,7 +84,7 @@ var rules = [...]rule{
 	{code: RetryStorm, find: (*maker).retryStorm, part: apart},
 	{code: RetriesInStep, find: (*maker).retriesInStep, part: asCost},
 	{code: ExecutedTwice, find: (*maker).executedTwice, part: asCost},
-	{code: RetriesTooLate, find: (*maker).retriesTooLate, part: asCost},
+	{code: RetriesTooLate, find: (*maker).retriesTooLate},
 	{code: PermanentRetried, find: (*maker).permanentRetried, part: asCost},
 	{code: Drift, find: (*maker).drift, part: apart, caveat: true},
 	{code: OneConnection, find: (*maker).oneConnection, part: apart},
@@ -114,6 +114,15 @@ func (c Code) place() int {
 		}
 	}
 	return len(rules)
+}
+
+// told is where a code stands among those of one call: what is built wrong comes before who
+// owns the tail and what a timeout hides.
+func (c Code) told() int {
+	if c == TimeoutsInverted || c == RetriesTooLate {
+		return 2*TailOwner.place() - 1
+	}
+	return 2 * c.place()
 }
 
 // Caveat reports whether a finding is about what is known of a system, rather than about

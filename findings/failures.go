@@ -84,29 +84,42 @@ func (m *maker) failAt(at attribution.HopCount, total uint64, ended map[attribut
 	f := m.about(RequestsFail, severityOf(lower), call)
 	f.Harmed = f.count("requests", at.N)
 	f.count("of", total)
-	share, all := "", ""
+	n, where := m.ofAllFailed(at)
+	f.count("failed_in_all", n)
+	share := ""
 	if m.biased() {
 		f.Severity = Warn
-		share = fmt.Sprintf("Of the requests that were kept %d of %d %s", at.N, total, how(ended))
+		share = fmt.Sprintf("Of the requests that were kept %d of %d %s", n, total, how(ended))
 	} else if total < fewCalls {
-		share = fmt.Sprintf("%d of %s failed", at.N, note.Count(total, "request"))
+		share = fmt.Sprintf("%d of %s failed", n, note.Count(total, "request"))
 		f.share("share_lower", lower, brief.Down)
 	} else {
-		share = f.share("share", float64(at.N)/float64(total), brief.Nearest) + fmt.Sprintf(" of requests %s (%d of %d)", how(ended), at.N, total)
+		share = f.share("share_of_all", float64(n)/float64(total), brief.Nearest) + fmt.Sprintf(" of requests %s (%d of %d)", how(ended), n, total)
+		f.share("share", float64(at.N)/float64(total), brief.Nearest)
 		f.share("share_lower", lower, brief.Down)
 		f.share("share_upper", upper, brief.Up)
-	}
-	if at.N == m.Owner.Failures.N && at.N > 1 {
-		all = "all "
 	}
 	kind := "at "
 	if call.Kind == spans.Client {
 		kind = "at one call: "
 	}
-	f.Text = fmt.Sprintf("%s, %s%s%s%s.", share, all, kind, m.name(m.Names.Call(call)), m.timeoutText(f, call))
+	f.Text = fmt.Sprintf("%s, %s%s%s%s.", share, where, kind, m.name(m.Names.Call(call)), m.timeoutText(f, call))
 	m.whyItFails(f, call)
 	m.add(f)
 	return f.Severity
+}
+
+// ofAllFailed is of how many requests that fail those at a hop are told: of all of them at
+// the hop where more than half do, elsewhere of themselves.
+func (m *maker) ofAllFailed(at attribution.HopCount) (n uint64, where string) {
+	all := &m.Owner.Failures
+	switch {
+	case at.N == all.N && at.N > 1:
+		return at.N, "all "
+	case at.N < all.N && 2*at.N > all.N:
+		return all.N, fmt.Sprintf("%d of them ", at.N)
+	}
+	return at.N, ""
 }
 
 func how(ended map[attribution.Outcome]uint64) string {
@@ -152,12 +165,16 @@ func (m *maker) timeoutText(f *Finding, h spans.Hop) string {
 		return ""
 	}
 	f.Figures["timeout_from_ns"], f.Figures["timeout_to_ns"] = wall.From, wall.To
-	return ", timeout " + Timeout(wall)
+	return ", timeout " + Timeout(row, wall)
 }
 
-// Timeout writes a timeout: as it was given, or between which values it was seen.
-func Timeout(w buckets.Wall) string {
+// Timeout writes a timeout of a hop: as it was given, or between which values it was seen,
+// and both where they do not agree.
+func Timeout(row *buckets.Result, w buckets.Wall) string {
 	if w.Timeout != nil {
+		if seen := row.Truncated.All.Min; seen > *w.Timeout && warned(row.Warnings, "wall_does_not_bound") {
+			return brief.Duration(seen, brief.Nearest) + " seen, " + brief.Duration(*w.Timeout, brief.Nearest) + " given"
+		}
 		return brief.Duration(*w.Timeout, brief.Nearest)
 	}
 	if w.To-w.From <= w.To/100 {

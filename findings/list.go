@@ -131,11 +131,16 @@ func (m *maker) joined() (list []Finding) {
 // what the others say, as a reason or as a cost.
 func (m *maker) join(group []Finding) Finding {
 	slices.SortStableFunc(group, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(m.lead(&a), m.lead(&b)), cmp.Compare(a.Code.place(), b.Code.place()))
+		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(m.lead(&a), m.lead(&b)), cmp.Compare(a.Code.told(), b.Code.told()))
 	})
 	head := group[0]
 	rest := slices.Clone(group[1:])
-	slices.SortStableFunc(rest, func(a, b Finding) int { return cmp.Compare(a.Code.place(), b.Code.place()) })
+	slices.SortStableFunc(rest, func(a, b Finding) int { return cmp.Compare(a.Code.told(), b.Code.told()) })
+	for _, f := range rest { // the causes before what explains them
+		if joins(f.Code) == asWhy {
+			head.Why = append(head.Why, f.Text)
+		}
+	}
 	for _, f := range rest {
 		head.Joined = append(head.Joined, f)
 		head.Harmed, head.Wasted = max(head.Harmed, f.Harmed), max(head.Wasted, f.Wasted)
@@ -144,9 +149,6 @@ func (m *maker) join(group []Finding) Finding {
 			f.Cost = nil
 		case joins(f.Code) == asCost:
 			head.Cost = append(head.Cost, f.Text)
-		}
-		if joins(f.Code) == asWhy {
-			head.Why = append(head.Why, f.Text)
 		}
 		head.Why, head.Cost, head.Do = unite(head.Why, f.Why), unite(head.Cost, f.Cost), unite(head.Do, f.Do)
 	}
@@ -157,10 +159,13 @@ func (m *maker) join(group []Finding) Finding {
 func (f *Finding) counts() bool { return f.Code == RequestsFail || f.Code == QuantileHidden }
 
 // lead lets a figure that deceives come before the failures that it is made of, where
-// there is one hop only: nothing else can be said of those.
+// there is one hop only: nothing else can be said of those. Late retries explain others.
 func (m *maker) lead(f *Finding) int {
-	if f.Code == QuantileHidden && len(m.Hops) == 1 {
+	switch {
+	case f.Code == QuantileHidden && len(m.Hops) == 1:
 		return 0
+	case f.Code == RetriesTooLate:
+		return 2
 	}
 	return 1
 }

@@ -94,7 +94,7 @@ var retriesContract = func() object {
 	return object{
 		"hops": list1{hop}, "all": worth(),
 		"amplification":  object{"observed_max": "int?", "possible": "int", "layers": list1{object{"hop": "string", "kind": "string?", "retries": "int", "most_attempts": "int"}}},
-		"retry_ratio":    object{"mean": "number?", "worst_minute": "number?", "at": "string?"},
+		"retry_ratio":    object{"mean": "number?", "worst_minute": "number?", "at": "string?", "minutes": "number?"},
 		"in_step":        object{"moments": "int", "most_traces": "int", "at": "string?", "period_ns": "int?"},
 		"executed_twice": list1{object{"trace": "string", "span": "string", "hop": "string", "kind": "string?", "executions": "int", "severity": "string"}},
 		"confidence":     "decimal", "warnings": list1{object{"code": "string", "text": "string"}},

@@ -1,5 +1,7 @@
 package report
 
+import "fmt"
+
 // Screen is the first page of a run, for people: what was read, what is wrong, one table
 // and what else to know. Its texts are raw, as those of a Section.
 type Screen struct {
@@ -48,6 +50,8 @@ type Block struct {
 	Rows    [][]Cell
 	Drawing []string // lines that keep their blanks
 	Lines   []string // sentences below
+	Left    int      // rows that are left out
+	More    string   // the command that shows them
 }
 
 // Pillar is a column of a block. What is first to be Left out where there is no room has
@@ -82,15 +86,32 @@ const (
 	screenRows  = 10
 )
 
-// Fit leaves out the sentences that matter least until the screen has no more lines than
-// fit at 100 columns: 40, and one for each row of the first table beyond 10.
+// Fit leaves out the sentences and the rows of later tables that matter least until the
+// screen has no more lines than fit at 100 columns: 40, and one for each row of the first
+// table beyond 10. A sentence of each part of the first verdict stays in any case.
 func (s *Screen) Fit() {
 	most := screenLines + max(0, s.rows()-screenRows)
-	for _, keep := range [...]struct{ sentences, caveats int }{{3, 4}, {2, 3}, {2, 2}, {1, 2}, {1, 1}, {0, 1}} {
+	for _, keep := range [...]struct{ sentences, caveats, rows int }{{3, 4, 5}, {2, 3, 5}, {2, 2, 4}, {2, 1, 3}, {1, 1, 3}, {1, 1, 2}} {
 		if s.height(screenWidth) <= most {
-			return
+			break
 		}
 		s.trim(keep.sentences, keep.caveats)
+		s.trimRows(keep.rows)
+	}
+	for i := range s.Blocks {
+		if k := &s.Blocks[i]; k.Left > 0 {
+			k.Lines = append([]string{fmt.Sprintf("and %d more: %s", k.Left, k.More)}, k.Lines...)
+		}
+	}
+}
+
+// trimRows leaves so many rows of all tables that say where the others are.
+func (s *Screen) trimRows(most int) {
+	for i := range s.Blocks {
+		if k := &s.Blocks[i]; k.More != "" && len(k.Rows) > most {
+			k.Left += len(k.Rows) - most
+			k.Rows = k.Rows[:most]
+		}
 	}
 }
 

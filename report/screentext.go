@@ -162,6 +162,7 @@ func (t *textWriter) pillars(b *Block) {
 	}
 	columns := t.laidOut(b, shown)
 	var out []string
+	var remarks int
 	for lineWidth(columns) > t.Width {
 		last := b.droppable(shown)
 		if last < 0 {
@@ -169,13 +170,27 @@ func (t *textWriter) pillars(b *Block) {
 		}
 		if head := b.Columns[shown[last]].Head; head != "" {
 			out = append(out, head)
+		} else {
+			remarks = shown[last]
 		}
 		shown = append(shown[:last:last], shown[last+1:]...)
 		columns = t.laidOut(b, shown)
 	}
 	t.drawPlain(t.wrapLast(columns))
+	if remarks > 0 {
+		t.remarks(b, remarks)
+	}
 	if out != nil {
 		t.paragraph(gap, "Left out for want of room: "+strings.Join(out, ", ")+".")
+	}
+}
+
+// remarks writes a column without a head, for which there was no room, below the table.
+func (t *textWriter) remarks(b *Block, column int) {
+	for _, row := range b.Rows {
+		if row[column].Text != "" {
+			t.paragraph(gap, row[0].Text+": "+row[column].Text)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (w Wall) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the shares, and the worst minute where there is one.
 func (r Ratio) MarshalJSON() ([]byte, error) {
-	return jsontype.Object{"mean", r.All.Share(), "worst_minute", r.Worst.Share(), "at", jsontype.If(r.Worst.Of > 0, clock(r.At))}.MarshalJSON()
+	return jsontype.Object{"mean", r.All.Share(), "worst_minute", r.Worst.Share(), "at", jsontype.If(r.Worst.Of > 0, clock(r.At)), "minutes", jsontype.If(r.Minutes > 0, r.Minutes)}.MarshalJSON()
 }
 
 // MarshalJSON writes what the fields come to.

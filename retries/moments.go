@@ -64,6 +64,22 @@ func (m *minutes) merge(o *minutes) {
 	m.allAgain += o.allAgain
 }
 
+// busy counts the minutes in which anything began, 0 where some attempt has no start.
+func (m *minutes) busy() (n uint64) {
+	m.flush()
+	if m.requests.N() < m.allRequests || m.retries.N() < m.allAgain {
+		return 0
+	}
+	seen := map[int64]bool{}
+	for v := range m.requests.All() {
+		seen[v] = true
+	}
+	for v := range m.retries.All() {
+		seen[v] = true
+	}
+	return uint64(len(seen))
+}
+
 // worst returns the minute with the largest ratio of retries to first attempts
 // among those with enough of both; of equal ones the first. A minute of retries
 // alone counts as one with as many first attempts. There is none where some attempt

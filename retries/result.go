@@ -170,6 +170,8 @@ type Layer struct {
 type Ratio struct {
 	All, Worst Count
 	At         int64 // start of the worst minute, ns since the Unix epoch
+	// Minutes counts those in which anything began, 0 where that is not known.
+	Minutes uint64
 }
 
 // Result returns what retries are worth. It may be asked for again.
@@ -178,6 +180,7 @@ func (a *Accumulator) Result(q Query) Result {
 	r := Result{Confidence: q.Confidence, Traced: a.counts.traces > 0, Amplification: a.amplification(), InStep: a.inStep(), ExecutedTwice: a.cases}
 	r.Ratio.All = Count{a.minutes.allAgain, a.minutes.allRequests}
 	r.Ratio.At, r.Ratio.Worst.N, r.Ratio.Worst.Of = a.minutes.worst()
+	r.Ratio.Minutes = a.minutes.busy()
 	if ns, regular := period(r.InStep); regular {
 		r.Period = &ns
 	}

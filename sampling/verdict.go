@@ -25,6 +25,9 @@ type Stated struct {
 	Kind        Kind   // "" where nothing was said
 	Probability string // of Kind Probability, as it was written
 	WeightField string // tag that holds the weights, "" where none was named
+	// SeveralFiles: the traces came from more files than one, so that how many they are is
+	// no query's limit.
+	SeveralFiles bool
 }
 
 // Verdict is how the input was chosen, as far as that is known.
@@ -56,7 +59,7 @@ func (a *Accumulator) Verdict(s Stated) Verdict {
 		return Verdict{Kind: None, Evidence: "hop logs hold every attempt unless told otherwise"}
 	}
 	v := Verdict{Kind: Unknown, Evidence: a.unsaid(), Warnings: a.fallback(s)}
-	if signs := a.signs(); signs != "" {
+	if signs := a.signs(s); signs != "" {
 		v.Warnings = append(v.Warnings, note.Warning{Code: "suspected_biased_sample", Text: signs})
 	}
 	return v

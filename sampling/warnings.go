@@ -28,8 +28,8 @@ const (
 )
 
 // signs names what suggests a biased sample; it is empty where nothing does.
-func (a *Accumulator) signs() string {
-	signs := slices.DeleteFunc([]string{a.troubledTraces(), a.floor(), a.roundCount()}, func(s string) bool { return s == "" })
+func (a *Accumulator) signs(s Stated) string {
+	signs := slices.DeleteFunc([]string{a.troubledTraces(), a.floor(), a.roundCount(s)}, func(s string) bool { return s == "" })
 	if len(signs) == 0 {
 		return ""
 	}
@@ -52,8 +52,8 @@ func (a *Accumulator) troubledTraces() string {
 }
 
 // roundCount notices as many traces as a query's limit lets through.
-func (a *Accumulator) roundCount() string {
-	if a.traces == 0 || a.traces != defaultLimit && a.traces%roundLimit != 0 {
+func (a *Accumulator) roundCount(s Stated) string {
+	if s.SeveralFiles || a.traces == 0 || a.traces != defaultLimit && a.traces%roundLimit != 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d traces are a round number, as a query's limit leaves them", a.traces)

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,8 +36,9 @@ func (b *builder) timeouts() *report.Block {
 	for _, h := range list[:min(mostAdvised, len(list))] {
 		k.Rows = append(k.Rows, []report.Cell{{Text: b.Names.Of(h.Hop)}, {Text: b.today(h)}, {Text: b.adviceText(h)}})
 	}
-	if more := len(list) - mostAdvised; more > 0 {
-		k.Lines = []string{fmt.Sprintf("and %d more: tailscope timeouts", more)}
+	k.Left, k.More = max(0, len(list)-mostAdvised), "tailscope timeouts"
+	if text := canarySizes(list[:min(mostAdvised, len(list))], b.mostlyEmpty()); text != "" {
+		k.Lines = append(k.Lines, text)
 	}
 	return k
 }
@@ -95,7 +97,7 @@ func (b *builder) today(h *timeouts.Hop) string {
 	}
 	for _, l := range b.rows {
 		if wall, known := l.MainWall(); known && l.Hop == h.Hop {
-			return findings.Timeout(wall)
+			return findings.Timeout(l.Result, wall)
 		}
 	}
 	return "≤ " + brief.Duration(h.Current.Timeout, brief.Up)
@@ -113,24 +115,50 @@ func (b *builder) adviceText(h *timeouts.Hop) string {
 	case h.Canary == nil:
 		return "unknown"
 	case b.queues(h.Hop):
-		return "fix the queue first; " + canary(h)
+		return "fix the queue first, then " + canary(h)
 	case h.Inner != nil:
 		return "depends on its calls; " + canary(h)
 	}
 	return "unknown; " + canary(h)
 }
 
-// canary is how many calls under which timeout make the target known.
+// canary is the timeout under which some calls make the target known.
 func canary(h *timeouts.Hop) string {
-	text := "canary " + brief.Duration(h.Canary.RaiseTo, brief.Nearest)
-	if n := len(h.Canary.Sizes); n > 0 {
-		last := &h.Canary.Sizes[n-1]
-		text += fmt.Sprintf(", %s", note.Count(last.Attempts, "call"))
-		if last.Takes != nil {
-			text += " (" + brief.Length(*last.Takes) + " of traffic)"
+	return "canary " + brief.Duration(h.Canary.RaiseTo, brief.Nearest)
+}
+
+// canarySizes says how many calls under a canary make the target known, and how long all
+// traffic takes for so many: of several calls the range. Where most of the time had no
+// traffic, its rate is not known.
+func canarySizes(list []*timeouts.Hop, unknownRate bool) string {
+	var sizes []timeouts.Size
+	for _, h := range list {
+		if h.Timeout == nil && h.Allows == nil && h.Canary != nil && len(h.Canary.Sizes) > 0 {
+			sizes = append(sizes, h.Canary.Sizes[len(h.Canary.Sizes)-1])
 		}
 	}
-	return text
+	if len(sizes) == 0 {
+		return ""
+	}
+	least, most := sizes[0].Attempts, sizes[0].Attempts
+	rated, fastest, slowest := !unknownRate, int64(math.MaxInt64), int64(0)
+	for _, s := range sizes {
+		least, most = min(least, s.Attempts), max(most, s.Attempts)
+		if rated = rated && s.Takes != nil; rated {
+			fastest, slowest = min(fastest, *s.Takes), max(slowest, *s.Takes)
+		}
+	}
+	text := fmt.Sprintf("A canary of %s makes %s known, if none times out", note.Count(most, "call"), sizes[0].P.Label())
+	if least != most {
+		text = fmt.Sprintf("A canary of %d to %s makes %s known, if none times out", least, note.Count(most, "call"), sizes[0].P.Label())
+	}
+	if !rated {
+		return text + "."
+	}
+	if a, b := brief.Length(fastest, brief.Up), brief.Length(slowest, brief.Up); a != b {
+		return text + ": " + a + " to " + b + " of all traffic."
+	}
+	return text + ": " + brief.Length(slowest, brief.Up) + " of all traffic."
 }
 
 // queues reports whether what serves a call is seen to queue.
@@ -175,7 +203,7 @@ func (b *builder) retries() *report.Block {
 	text := strings.Join(parts, "; ") + "."
 	if more > 0 {
 		text += fmt.Sprintf(" And %d more: tailscope retries.", more)
-	} else {
+	} else if b.Shows == nil {
 		text += " Nothing else retries."
 	}
 	return &report.Block{Label: "Retries", Lines: []string{text}}
@@ -199,9 +227,41 @@ func (b *builder) orphans() *report.Block {
 	if o == nil || !o.Checkable || o.Orphaned == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d calls worked on after their callers had gone, for %s in all: tailscope orphans", o.Orphaned, brief.Duration(o.Wasted, brief.Nearest))
-	if o.Orphaned == 1 {
-		text = fmt.Sprintf("1 call worked on after its caller had gone, for %s: tailscope orphans", brief.Duration(o.Wasted, brief.Nearest))
+	n, wasted := o.Orphaned, brief.Duration(o.WastedUnion, brief.Nearest)
+	if b.Shows != nil {
+		n, wasted = b.orphansShown()
 	}
-	return &report.Block{Label: "Orphans", Lines: []string{text}}
+	var text string
+	switch {
+	case n == 0:
+		return nil
+	case n == 1 && wasted != "":
+		text = "1 call worked on after its caller had gone, for " + wasted
+	case n == 1:
+		text = "1 call worked on after its caller had gone"
+	case wasted != "":
+		text = fmt.Sprintf("%d calls worked on after their callers had gone, for %s in all", n, wasted)
+	default:
+		text = fmt.Sprintf("%d calls worked on after their callers had gone", n)
+	}
+	return &report.Block{Label: "Orphans", Lines: []string{text + ": tailscope orphans"}}
+}
+
+// orphansShown counts the orphans of the calls to show, and says how long they worked for
+// nobody where they are of one call: what several worked may be the same time.
+func (b *builder) orphansShown() (n uint64, wasted string) {
+	pairs := 0
+	for i := range b.Orphans.Pairs {
+		p := &b.Orphans.Pairs[i]
+		if p.Orphaned == 0 || !b.Shows(p.Parent.Name) && !b.Shows(p.Child.Name) {
+			continue
+		}
+		n += p.Orphaned
+		pairs++
+		wasted = brief.Duration(p.Wasted, brief.Nearest)
+	}
+	if pairs > 1 {
+		wasted = ""
+	}
+	return n, wasted
 }

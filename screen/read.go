@@ -16,7 +16,7 @@ import (
 func (b *builder) readLine() string {
 	text := b.whatWasRead()
 	if w := b.window(); w > 0 {
-		text += ", " + brief.Length(w) + " of traffic"
+		text += ", " + b.traffic(w)
 	}
 	text += ". " + note.Count(len(b.Read.Files), "file") + ", " + b.leftOut() + "."
 	if b.Settings != "" {
@@ -58,6 +58,25 @@ func (b *builder) window() int64 {
 	}
 	return *b.Timeouts.Window
 }
+
+// traffic says how long the input covers, and where most of that is empty in how many
+// minutes anything began.
+func (b *builder) traffic(window int64) string {
+	if b.mostlyEmpty() {
+		return fmt.Sprintf("traffic in %s of %s", note.Count(b.Retries.Ratio.Minutes, "minute"), brief.Length(window, brief.Down))
+	}
+	return brief.Length(window, brief.Down) + " of traffic"
+}
+
+// mostlyEmpty reports whether nothing began in most minutes of the window, as between two
+// runs.
+func (b *builder) mostlyEmpty() bool {
+	w := b.window()
+	return w >= fewMinutes*minute && b.Retries != nil && b.Retries.Ratio.Minutes > 0 && 2*b.Retries.Ratio.Minutes < uint64(w/minute)
+}
+
+// fewMinutes are too few to say in which of them nothing began.
+const fewMinutes = 4
 
 // leftOut says what was read and does not count.
 func (b *builder) leftOut() string {
@@ -125,8 +144,9 @@ func quoted(s string) string {
 }
 
 const (
-	hour = 3600e9
-	day  = 24 * hour
+	minute = 60e9
+	hour   = 3600e9
+	day    = 24 * hour
 )
 
 // caveats are what changes an answer.
@@ -218,7 +238,7 @@ func (b *builder) shortWindow() string {
 	case w == 0 || len(b.advised()) == 0 || w >= day:
 		return ""
 	case w < hour:
-		return brief.Length(w) + " is not a busy hour."
+		return brief.Length(w, brief.Down) + " is not a busy hour."
 	}
-	return brief.Length(w) + " is not a day."
+	return brief.Length(w, brief.Down) + " is not a day."
 }

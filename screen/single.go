@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,11 +21,16 @@ func (b *builder) hiddenAlone() *line {
 	}
 	for i := range b.Findings {
 		f := &b.Findings[i]
-		if f.Code == findings.QuantileHidden && f.Severity != findings.Info && string(f.Hop) == b.rows[0].Name && b.rows[0].enough() {
+		if string(f.Hop) == b.rows[0].Name && b.rows[0].enough() && (hides(f) || slices.ContainsFunc(f.Joined, func(f findings.Finding) bool { return hides(&f) })) {
 			return b.rows[0]
 		}
 	}
 	return nil
+}
+
+// hides reports whether a finding is that a timeout hides the p95 or the p99.
+func hides(f *findings.Finding) bool {
+	return f.Code == findings.QuantileHidden && f.Severity != findings.Info
 }
 
 // reading is one way to read the durations of a hop.

@@ -243,8 +243,21 @@ func (b *builder) extraColumn() []column {
 		return nil
 	}
 	return []column{{report.Pillar{Head: "extra time", Drop: 15}, func(l *line) report.Cell {
-		return report.Cell{Text: brief.Share(float64(l.extra)/float64(b.Owner.Excess), brief.Nearest)}
+		return extraCell(float64(l.extra)/float64(b.Owner.Excess), l.atLeast)
 	}}}
+}
+
+// extraCell writes a share of the extra time, or at least how much it is. A bound of less
+// than is written, and one of everything, need no sign.
+func extraCell(share float64, atLeast bool) report.Cell {
+	if !atLeast {
+		return report.Cell{Text: brief.Share(share, brief.Nearest)}
+	}
+	text := brief.Share(share, brief.Down)
+	if share >= 1 || text == brief.Share(0, brief.Down) {
+		return report.Cell{Text: text}
+	}
+	return report.Cell{Text: "≥ " + text, Bound: true}
 }
 
 // longWait is the share of waiting in the time of a call from which on it is shown.

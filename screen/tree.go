@@ -17,8 +17,10 @@ type line struct {
 	branch string // of the tree, before the name
 	async  bool
 	extra  int64 // ns of the extra time of slow requests
-	below  []*line
-	up     *line
+	// atLeast: a timeout ended some of that time.
+	atLeast bool
+	below   []*line
+	up      *line
 }
 
 // tree returns the rows in their order: callees under callers, asynchronous ones last; of
@@ -65,22 +67,29 @@ func (b *builder) lines() (list []*line, byHop map[spans.Hop]*line) {
 		if b.Shows != nil && !b.Shows(row.Name) || b.standsFor(row.Hop) != row.Hop {
 			continue
 		}
-		l := &line{Result: row, extra: extra[row.Hop]}
+		l := &line{Result: row, extra: extra[row.Hop].ns, atLeast: extra[row.Hop].atLeast}
 		byHop[row.Hop] = l
 		list = append(list, l)
 	}
 	return list, byHop
 }
 
+// extraTime is how much longer something takes in slow requests, or at least how much.
+type extraTime struct {
+	ns      int64
+	atLeast bool
+}
+
 // extraTimes is how much longer the hops of each row take in slow requests.
-func (b *builder) extraTimes() map[spans.Hop]int64 {
-	extra := map[spans.Hop]int64{}
+func (b *builder) extraTimes() map[spans.Hop]extraTime {
+	extra := map[spans.Hop]extraTime{}
 	if b.Owner == nil {
 		return extra
 	}
 	for i := range b.Owner.Hops {
 		if h := &b.Owner.Hops[i]; !h.Gap {
-			extra[b.standsFor(h.Hop)] += h.Excess
+			x := extra[b.standsFor(h.Hop)]
+			extra[b.standsFor(h.Hop)] = extraTime{x.ns + h.Excess, x.atLeast || h.LowerBound}
 		}
 	}
 	return extra

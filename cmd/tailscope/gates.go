@@ -158,7 +158,7 @@ func ofShare(rule *gates.Rule, n, of uint64) gates.Figure {
 	}
 	f := gates.ShareOf(n, of)
 	if f.Low != nil {
-		f.Said = fmt.Sprintf("has %s (%d of %d)", ratio.Percent(float64(n)/float64(of)), n, of)
+		f.Said = fmt.Sprintf("has %s (%d of %d)", ratio.Closer(float64(n)/float64(of)), n, of)
 	}
 	return f
 }

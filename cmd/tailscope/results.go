@@ -45,7 +45,10 @@ type results struct {
 
 // results makes the results of all analyses.
 func (p *plan) results(f *merged) *results {
-	r := &results{plan: p, merged: f, input: f.ledger.Summary(len(p.timeouts) > 0), sampling: f.hops().sampling.Verdict(p.sampling)}
+	r := &results{plan: p, merged: f, input: f.ledger.Summary(len(p.timeouts) > 0)}
+	stated := p.sampling
+	stated.SeveralFiles = len(r.input.Files) > 1
+	r.sampling = f.hops().sampling.Verdict(stated)
 	describeTraces(&r.input, f, r.sampling)
 	r.input.Warnings = append(r.input.Warnings, f.notes...)
 	r.input.Warnings = append(r.input.Warnings, p.taken...)

@@ -77,15 +77,14 @@ var lengths = [...]struct {
 	ns   int64
 }{{"days", 24 * 3600e9}, {"h", 3600e9}, {"min", 60e9}}
 
-// Length writes how long something went on: "8 s", "58 min", "2.3 h", "7 days". It is
-// rounded down.
-func Length(ns int64) string {
+// Length writes how long something went on: "8 s", "58 min", "2.3 h", "7 days".
+func Length(ns int64, r Rounding) string {
 	for _, u := range lengths {
 		if ns >= 2*u.ns {
-			return strconv.FormatFloat(math.Floor(float64(ns)/float64(u.ns)*10)/10, 'f', -1, 64) + " " + u.name
+			return strconv.FormatFloat(toSide(float64(ns)/float64(u.ns), 1, r), 'f', -1, 64) + " " + u.name
 		}
 	}
-	return durations.Text(round(ns, coarsest(ns), Down))
+	return durations.Text(round(ns, coarsest(ns), r))
 }
 
 // Share writes a share of 1 in percent, within 0 and 100 %. A share that is neither
@@ -122,7 +121,7 @@ func toSide(v float64, places int, r Rounding) float64 {
 	case r == Up:
 		return up
 	}
-	return v
+	return math.Floor(v*scale+.5+1e-9) / scale // half goes up, also where the last bit says less
 }
 
 // Number writes a figure without a unit.

@@ -40,11 +40,13 @@ func TestShareStaysBetweenNothingAndAll(t *testing.T) {
 		{-.02, "0 %", "0 %", "0 %"},
 		{1.04, "100 %", "100 %", "100 %"},
 		{.0005, "0 %", "<0.1 %", "<0.1 %"},
-		{.1325, "13.2 %", "13.2 %", "13.3 %"},
 		{.9667, "96.6 %", "96.7 %", "96.7 %"},
 		{.9999, "99.9 %", "99.9 %", "100 %"},
 		{.0123, "1.23 %", "1.23 %", "1.23 %"},
 		{.25, "25 %", "25 %", "25 %"},
+		{.1325, "13.2 %", "13.3 %", "13.3 %"}, // half goes up
+		{.13249, "13.2 %", "13.2 %", "13.3 %"},
+		{.01005, "1 %", "1.01 %", "1.01 %"}, // whatever its last bit says
 	} {
 		if got := [3]string{Share(c.share, Down), Share(c.share, Nearest), Share(c.share, Up)}; got != [3]string{c.down, c.near, c.above} {
 			t.Errorf("%v: %v", c.share, got)
@@ -53,8 +55,10 @@ func TestShareStaysBetweenNothingAndAll(t *testing.T) {
 }
 
 func TestLengthIsInMinutesHoursOrDays(t *testing.T) {
-	for ns, want := range map[int64]string{7_969_016_000: "7.96 s", 3480e9: "58 min", 8300e9: "2.3 h", 7 * 24 * 3600e9: "7 days"} {
-		if got := Length(ns); got != want {
+	for ns, want := range map[int64][2]string{
+		7_969_016_000: {"7.96 s", "7.97 s"}, 19_889_000_000: {"19.8 s", "19.9 s"}, 3480e9: {"58 min", "58 min"}, 8300e9: {"2.3 h", "2.4 h"}, 7 * 24 * 3600e9: {"7 days", "7 days"},
+	} {
+		if got := [2]string{Length(ns, Down), Length(ns, Up)}; got != want {
 			t.Errorf("%d: %s, want %s", ns, got, want)
 		}
 	}

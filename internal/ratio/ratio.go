@@ -12,6 +12,14 @@ import (
 // neither nothing nor everything never looks as if it were.
 func Percent(share float64) string { return Number(share) + " %" }
 
+// Closer is Percent with two decimals at least, for what is held against a limit: "13.25 %".
+func Closer(share float64) string {
+	if v := share * 100; v >= 10 && v < 99.9 {
+		return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".") + " %"
+	}
+	return Percent(share)
+}
+
 // Number is Percent without the sign.
 func Number(share float64) string { return number(share, nearest) }
 

@@ -7,6 +7,14 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestCloserHasTwoDecimals(t *testing.T) {
+	for share, want := range map[float64]string{.1325: "13.25 %", .165: "16.5 %", .0464: "4.64 %", .5: "50 %", 1: "100 %", .99999: "99.999 %"} {
+		if got := Closer(share); got != want {
+			t.Errorf("Closer(%v) = %q, want %q", share, got, want)
+		}
+	}
+}
+
 func TestPercentNeverLooksLikeNothingOrEverything(t *testing.T) {
 	for share, want := range map[float64]string{
 		0: "0 %", 1: "100 %", 0.165: "16.5 %", 0.123: "12.3 %", 0.0464: "4.64 %", 0.048: "4.8 %", 0.5: "50 %",
