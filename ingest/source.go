@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tailscope/tailscope/internal/disk"
+	"github.com/tailscope/tailscope/internal/nearest"
 )
 
 // Source is one input to read.
@@ -62,7 +63,42 @@ func resolve(arg string, stdin io.Reader) ([]Source, error) {
 	case strings.ContainsAny(arg, "*?[{"):
 		return glob(arg)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &MissingError{arg}
+	}
 	return nil, err
+}
+
+// MissingError says that there is no such file.
+type MissingError struct{ Path string }
+
+func (e *MissingError) Error() string {
+	text := e.Path + ": no such file"
+	if name := nearestFile(e.Path); name != "" {
+		text += "; did you mean " + name + "?"
+	}
+	return text
+}
+
+// Unwrap is fs.ErrNotExist.
+func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
+
+// nearestFile is the one in the same folder that is called nearly so, "" without one.
+func nearestFile(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != filepath.Base(path) { // a link to nowhere
+			names = append(names, e.Name())
+		}
+	}
+	if name := nearest.Within(filepath.Base(path), names, min(4, len(filepath.Base(path))/3)); name != "" {
+		return filepath.Join(filepath.Dir(path), name)
+	}
+	return ""
 }
 
 func glob(pattern string) ([]Source, error) {

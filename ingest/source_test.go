@@ -76,9 +76,9 @@ func TestResolveFindsInputs(t *testing.T) {
 		{[]string{"-"}, []string{"-"}},
 		{[]string{"-", "-", "a.log"}, []string{"-", "a.log"}},
 		{nil, nil},
-		{[]string{"missing.log"}, []string{"stat missing.log: no such file or directory"}},
+		{[]string{"missing.log"}, []string{"missing.log: no such file"}},
 		{[]string{"a.log", "no*.log"}, []string{"glob no*.log: file does not exist"}},
-		{[]string{"out"}, []string{"stat out: no such file or directory"}},
+		{[]string{"out"}, []string{"out: no such file"}},
 		{[]string{"a[", "a.log"}, []string{"a[: syntax error in pattern"}},
 	} {
 		same(t, fmt.Sprint(c.args), resolved(t, c.args...), c.want)

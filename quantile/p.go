@@ -59,7 +59,7 @@ func ParseLabel(s string) (P, error) {
 	percent, isPercent := strings.CutSuffix(text, "%")
 	percent, isLabel := strings.CutPrefix(strings.TrimSpace(percent), "p")
 	if isLabel == isPercent { // neither, or both, which is nothing
-		return ParseP(text)
+		return parseDecimal(text, isPercent)
 	}
 	whole, fraction, point := strings.Cut(percent, ".")
 	switch {
@@ -72,6 +72,18 @@ func ParseLabel(s string) (P, error) {
 	}
 	decimals := strings.TrimRight(fmt.Sprintf("%02s", whole)+fraction, "0")
 	return ParseP("0." + decimals + strings.Repeat("0", max(0, 1-len(decimals))))
+}
+
+// parseDecimal is ParseP, but of a number up to 100 it says how that is written.
+func parseDecimal(text string, both bool) (P, error) {
+	p, err := ParseP(text)
+	if err == nil || both {
+		return p, err
+	}
+	if as, bad := ParseLabel(text + "%"); bad == nil {
+		return P{}, fmt.Errorf("probability %q is more than 1: write p%s or %s", text, text, as)
+	}
+	return p, err
 }
 
 func badP(s, fault string) error {

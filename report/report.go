@@ -87,6 +87,16 @@ func OfExtension(extension string) (format string, ok bool) {
 	return "", false
 }
 
+// ExtensionOf is how the names of files of a format end, "" where it has no end of its own.
+func ExtensionOf(format string) string {
+	for _, e := range Extensions {
+		if format != "" && (e.Format == format || shortNames[e.Format] == format) {
+			return e.Extension
+		}
+	}
+	return ""
+}
+
 // Names lists the names of Formats, and of others, as help and errors print them.
 func Names(others ...Named) string {
 	var names []string

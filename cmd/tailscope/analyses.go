@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,8 @@ type kind struct {
 	new     func() settings
 	merge   func(into, from any) // what two workers collected
 	rules   sectionRules
-	asked   bool // others ask for what it collected
+	asked   bool      // others ask for what it collected
+	about   [2]string // of a question: what it is about, and the command with an example of that
 }
 
 // settings are the flags of an analysis in one run, and what follows from them.
@@ -216,6 +218,9 @@ func (o *options) takeWhat(args []string) (files []string, err error) {
 		if question, ok := a.settings.(interface{ about(string) }); ok && a.shown {
 			if len(args) == 0 || args[0] == "" {
 				return nil, usageError{fmt.Errorf("say what it is about: tailscope %s", a.command.Use)}
+			}
+			if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
+				return nil, usageError{fmt.Errorf("say which %s: tailscope %s %s", a.kind.about[0], a.kind.about[1], args[0])}
 			}
 			question.about(args[0])
 			return args[1:], nil

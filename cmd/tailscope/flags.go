@@ -245,6 +245,15 @@ func (o *options) chosenFormat() (name string, known bool) {
 	return o.format, false
 }
 
+// misnamed is a warning that a file's name ends as those of another format do.
+func (o *options) misnamed(format string) string {
+	extension, own := filepath.Ext(o.output), report.ExtensionOf(format)
+	if _, known := report.OfExtension(extension); !known || own == "" || strings.EqualFold(own, extension) {
+		return ""
+	}
+	return fmt.Sprintf("warning: %s holds %s, as --format says, and not what its name says", o.output, o.format)
+}
+
 // extensions lists those that choose a format.
 func extensions() (list []string) {
 	for _, e := range report.Extensions {

@@ -8,11 +8,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/report"
+	"golang.org/x/term"
 )
 
 // sections are those of the list of commands in the help, with a line for each command.
@@ -22,12 +24,12 @@ var sections = []struct {
 }{
 	{"Ask one question", [][2]string{
 		{"owner", "which hop makes slow requests slow"}, {"retries", "does a retry help"},
-		{"timeouts", "what each timeout should be"}, {"orphans", "work for callers that gave up"},
+		{"timeouts", "what each timeout should be"}, {"orphans", "work nobody waits for"},
 		{"calls", "queue or slow, for every call"},
-		{"explain", "everything about one hop"}, {"trace", "draw one trace: worst, or by id"},
+		{"explain", "everything about a hop"}, {"trace", "draw one trace: worst, or by id"},
 	}},
 	{"Data", [][2]string{
-		{"inspect", "how a file is understood"}, {"quantiles", "the table only, fastest"},
+		{"inspect", "how a file is understood"}, {"quantiles", "only the table, fast"},
 		{"rules", "what counts as a timeout or retry"},
 	}},
 }
@@ -48,7 +50,7 @@ without mistaking timed-out requests for latencies.
 		for pair := range slices.Chunk(there, 2) {
 			line := ""
 			for _, c := range pair {
-				line += fmt.Sprintf("  %-10s %-37s", c[0], c[1])
+				line += fmt.Sprintf("  %-9s %-34s", c[0], c[1])
 			}
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
@@ -96,13 +98,93 @@ func flagGroups(flags *pflag.FlagSet, show func(*pflag.Flag) bool) []*pflag.Flag
 	return sets
 }
 
-// helpColumns is how wide the help of flags is.
-const helpColumns = 100
+// Help is as wide as the terminal, within limits; where there is none it has helpColumns.
+const (
+	helpColumns = 80
+	leastHelp   = 40
+	mostHelp    = 100
+)
+
+// helpPage is a text that is folded to the width of what it is written to.
+type helpPage struct {
+	strings.Builder
+	width int
+}
+
+// writePage writes a page of help.
+func writePage(w io.Writer, fill func(*helpPage)) {
+	p := helpPage{width: helpColumns}
+	if f, ok := w.(*os.File); ok && isTerminal(f) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			p.width = min(max(width, leastHelp), mostHelp)
+		}
+	}
+	fill(&p)
+	for line := range strings.Lines(p.String()) {
+		fmt.Fprintln(w, folded(strings.TrimSuffix(line, "\n"), p.width))
+	}
+}
+
+// folded breaks a line that is too long where it has spaces. What is broken off stands
+// below the first column after a gap, or below where the line begins.
+func folded(line string, width int) string {
+	var list []string
+	text := []rune(line)
+	for indent := hanging(line); len(text) > width; {
+		at := breakAt(text, indent, width)
+		if at <= indent {
+			break // a word that is longer than what there is
+		}
+		list = append(list, strings.TrimRight(string(text[:at]), " "))
+		text = []rune(strings.Repeat(" ", indent) + strings.TrimLeft(string(text[at:]), " "))
+	}
+	return strings.Join(append(list, string(text)), "\n")
+}
+
+// breakAt is the last space up to the width: of those between columns, where the second
+// half has one. Without any it is not beyond the indent.
+func breakAt(text []rune, indent, width int) int {
+	for at := width; at > max(indent, width/2); at-- {
+		if text[at] == ' ' && text[at-1] == ' ' {
+			return at
+		}
+	}
+	at := width
+	for at > indent && text[at] != ' ' {
+		at--
+	}
+	return at
+}
+
+// hanging is the column of what is folded: after the first gap of two spaces or more, else
+// where the line begins.
+func hanging(line string) int {
+	text := strings.TrimLeft(line, " ")
+	begin := len(line) - len(text)
+	if at := strings.Index(text, "  "); at > 0 && at < leastHelp {
+		rest := strings.TrimLeft(text[at:], " ")
+		return begin + utf8.RuneCountInString(text) - utf8.RuneCountInString(rest)
+	}
+	return begin
+}
+
+// refilled makes each paragraph one line.
+func refilled(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
 
 func writeFlags(w io.Writer, flags *pflag.FlagSet, show func(*pflag.Flag) bool) {
+	width := helpColumns
+	if p, ok := w.(*helpPage); ok {
+		width = p.width
+	}
 	for i, set := range flagGroups(flags, show) {
 		if set.HasFlags() {
-			fmt.Fprintf(w, "\n%s\n%s", groups[i].name, set.FlagUsagesWrapped(helpColumns))
+			fmt.Fprintf(w, "\n%s\n%s", groups[i].name, set.FlagUsagesWrapped(width))
 		}
 	}
 }
@@ -112,7 +194,7 @@ func shown(f *pflag.Flag) bool { return !f.Hidden }
 
 // writeCommandHelp writes the help of one command.
 func writeCommandHelp(w io.Writer, cmd *cobra.Command) {
-	fmt.Fprintf(w, "%s\n\nUsage\n  %s\n", cmp.Or(cmd.Long, cmd.Short), cmd.UseLine())
+	fmt.Fprintf(w, "%s\n\nUsage\n  %s\n", refilled(cmp.Or(cmd.Long, cmd.Short)), cmd.UseLine())
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples\n%s\n", cmd.Example)
 	}
@@ -147,7 +229,7 @@ func allFlags(root *cobra.Command) *pflag.FlagSet {
 
 // writeAllFlags writes the flags of all commands, with those that have them.
 func writeAllFlags(w io.Writer, root *cobra.Command) {
-	fmt.Fprintln(w, "All flags. A command takes those that 'tailscope help COMMAND' shows and those rarely needed;\nanalyze takes those of all analyses.")
+	fmt.Fprintln(w, "All flags. A command takes those that 'tailscope help COMMAND' shows and those rarely needed; analyze takes those of all analyses.")
 	writeFlags(w, allFlags(root), func(*pflag.Flag) bool { return true })
 }
 
@@ -156,10 +238,10 @@ func setHelp(root *cobra.Command, w io.Writer) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		cmd.InitDefaultHelpFlag()
 		if cmd == root {
-			writeHelp(w, root)
+			writePage(w, func(p *helpPage) { writeHelp(p, root) })
 			return
 		}
-		writeCommandHelp(w, cmd)
+		writePage(w, func(p *helpPage) { writeCommandHelp(p, cmd) })
 	})
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND | flags]",
@@ -174,7 +256,7 @@ func setHelp(root *cobra.Command, w io.Writer) {
 func help(root *cobra.Command, w io.Writer, args []string) error {
 	switch cmd, _, err := root.Find(args); {
 	case len(args) == 1 && args[0] == "flags":
-		writeAllFlags(w, root)
+		writePage(w, func(p *helpPage) { writeAllFlags(p, root) })
 		return nil
 	case len(args) > 0 && (err != nil || cmd == root):
 		return usageError{fmt.Errorf("there is no help for %q%s\nsee 'tailscope --help'", args[0], didYouMean(args[0], append(namesOfCommands(root), "flags"), ""))}

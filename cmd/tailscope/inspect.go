@@ -97,7 +97,7 @@ are off here have a flag that switches them on.
 
 The rules after them say who owns the tail and where failures sit, what retries are
 worth and what timeouts stand on, and how much each needs to say it.`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: noFiles,
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneOf("--format", format, "text", "json"); err != nil {
 				return usageError{err}

@@ -217,22 +217,19 @@ func newRoot(s streams) *cobra.Command {
 	return root
 }
 
-// usageArgs makes a wrong number of arguments, or an unknown command, a usage
-// error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())}
-		}
-		return nil
+// noFiles makes an argument of a command that reads nothing a usage error.
+func noFiles(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%q: %s takes no files, it reads none\nsee '%s --help'", args[0], cmd.Name(), cmd.CommandPath())}
 	}
+	return nil
 }
 
 func newVersion(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  usageArgs(cobra.NoArgs),
+		Args:  noFiles,
 		RunE:  func(*cobra.Command, []string) error { return writeVersion(s.out) },
 	}
 }

@@ -104,7 +104,8 @@ type plan struct {
 	table        string   // of CSV; "" for the first
 	files        []string // as they were named
 	output       string
-	unwritable   error // its name chooses no format
+	misnamed     string // a warning: its name is that of another format
+	unwritable   error  // its name chooses no format
 	rejects      string
 	maxRejects   limit
 	progress     bool
@@ -409,6 +410,7 @@ func (o *options) planOutput(p *plan) error {
 	if p.write, err = report.Lookup(format, o.ownFormats()...); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
+	p.misnamed = o.misnamed(format)
 	p.csv, p.table = format == "csv", o.table
 	if p.table != "" && !p.csv {
 		return fmt.Errorf("--table %s: only --format csv has a single table", p.table)

@@ -11,6 +11,7 @@ import (
 	"github.com/tailscope/tailscope/attribution"
 	"github.com/tailscope/tailscope/explain"
 	"github.com/tailscope/tailscope/findings"
+	"github.com/tailscope/tailscope/internal/nearest"
 	"github.com/tailscope/tailscope/neighbors"
 	"github.com/tailscope/tailscope/nesting"
 	"github.com/tailscope/tailscope/orphans"
@@ -43,6 +44,7 @@ they hide how long they would have taken, unless another took twice as long. Wit
 	keep:  assembly.KeepAll,
 	new:   func() settings { return new(traceSettings) },
 	merge: merges[*traceCollector],
+	about: [2]string{"trace", "trace " + worstTrace},
 }
 
 // worstTrace is the argument that asks for the worst.
@@ -134,10 +136,19 @@ func (s *traceSettings) result(r *results, collected any) func() report.Section 
 		Nesting: c.finding, Path: r.view.Path,
 	})
 	if err != nil {
-		r.err = asQuestion(err)
+		r.err = asQuestion(s.meant(err))
 		return nil
 	}
 	return func() report.Section { return found.Section(&r.view, s.rows) }
+}
+
+// meant makes an id that is nearly the word for the worst a mistake in the command line.
+func (s *traceSettings) meant(err error) error {
+	var none *waterfall.NotFoundError
+	if errors.As(err, &none) && none.Seen > 0 && nearest.Within(s.what, []string{worstTrace}, nearlyLetters) != "" {
+		return usageError{fmt.Errorf("%w; did you mean %q?", err, worstTrace)}
+	}
+	return err
 }
 
 // formats are those that only a drawn request has.
@@ -189,6 +200,7 @@ It runs the analyses of analyze and takes their flags.`,
 	keep:  assembly.KeepAll,
 	new:   func() settings { return new(explainSettings) },
 	merge: func(_, _ any) {},
+	about: [2]string{"hop", "explain HOP"},
 	rests: []string{neighborsKind.name},
 }
 

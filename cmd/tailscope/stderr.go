@@ -25,7 +25,7 @@ import (
 func (p *plan) sayInput(in ingest.Summary, f *merged) {
 	for _, file := range in.Files {
 		if p.verbose {
-			p.say("%s: %s, %s, %s; %s", file.Path, formatOf(file), file.Compression, note.Count(file.Records, "record"), fieldList(file.Fields))
+			p.say("%s: %s", file.Path, readAs(file))
 		}
 	}
 	if p.csv && p.config != nil {
@@ -50,8 +50,12 @@ func (p *plan) sayInput(in ingest.Summary, f *merged) {
 	}
 }
 
-// sayLeftOut says what a CSV does not have, unless its table was chosen.
+// sayLeftOut says what a CSV does not have, unless its table was chosen, and that a file's
+// name speaks of another format.
 func (p *plan) sayLeftOut(r *report.Report) {
+	if p.misnamed != "" {
+		p.say("%s", p.misnamed)
+	}
 	written, others := r.CSVTables()
 	if p.csv && p.table == "" && len(others) > 0 {
 		p.say("the CSV holds the %s table only; left out: %s (--table NAME writes one of them, --format json has all)", written, strings.Join(others, ", "))
@@ -62,6 +66,19 @@ func (p *plan) sayLeftOut(r *report.Report) {
 // steer a terminal is made visible.
 func (p *plan) say(format string, args ...any) {
 	fmt.Fprintf(p.streams.err, "tailscope: %s\n", report.Visible(fmt.Sprintf(format, args...)))
+}
+
+// readAs says how a file was read. One that is empty has no format, and traces list no
+// fields.
+func readAs(f ingest.FileSummary) string {
+	text := note.Count(f.Records, "record")
+	if f.Format != "" {
+		text = formatOf(f) + ", " + f.Compression + ", " + text
+	}
+	if len(f.Fields) > 0 {
+		text += "; " + fieldList(f.Fields)
+	}
+	return text
 }
 
 // formatOf names the format of a file, and what its records lie in.
@@ -229,10 +246,18 @@ func newBar(p *plan, read *atomic.Int64) *bar {
 	return b
 }
 
+// leastRead is how long is read before there is a rate: one of less says nothing.
+const leastRead = 500 * time.Millisecond
+
 func (b *bar) follow(pb *progressbar.ProgressBar, read *atomic.Int64) {
 	defer close(b.ended)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	select {
+	case <-time.After(leastRead):
+	case <-b.stopped:
+		return
+	}
 	for {
 		select {
 		case <-tick.C:

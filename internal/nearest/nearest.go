@@ -8,7 +8,8 @@ import (
 
 // Name returns the name of the list that is most like one that is not in it: by the
 // fewest letters to add, leave out or change (Levenshtein 1966), without regard to case,
-// of all or, where that is as near, of one of its words. It is "" where none is alike.
+// of all or, where that is as near, of one of its words; else the one that begins alike.
+// It is "" where none is alike.
 func Name(written string, list []string) string {
 	best, least := "", 2*(len(written)/3+2) // in half letters
 	for _, name := range slices.Sorted(slices.Values(list)) {
@@ -21,6 +22,29 @@ func Name(written string, list []string) string {
 		}
 		if d < least {
 			best, least = name, d
+		}
+	}
+	if best == "" {
+		return beginsLike(strings.ToLower(written), list)
+	}
+	return best
+}
+
+// leastBeginning is how many letters two names must share to begin alike, and three
+// quarters of what was written.
+const leastBeginning = 4
+
+// beginsLike returns the only name that begins as what was written, retries for retry.
+func beginsLike(written string, list []string) string {
+	best := ""
+	least := max(leastBeginning, len(written)-len(written)/4)
+	for _, name := range list {
+		switch lower := strings.ToLower(name); {
+		case len(written) < least || !strings.HasPrefix(lower, written[:least]):
+		case best != "" && best != name:
+			return ""
+		default:
+			best = name
 		}
 	}
 	return best

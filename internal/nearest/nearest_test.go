@@ -26,6 +26,15 @@ func TestANameIsWithinSoManyLetters(t *testing.T) {
 	}
 }
 
+func TestANameThatBeginsAlikeIsMeant(t *testing.T) {
+	list := []string{"retries", "timeouts", "timers-of-all"}
+	for written, want := range map[string]string{"retry": "retries", "timeouting": "timeouts", "ret": "", "time": ""} {
+		if got := Name(written, list); got != want {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
+	}
+}
+
 func TestAWholeNameIsNearerThanAWordOfAnother(t *testing.T) {
 	if got := Name("timeout", []string{"false-timeout", "timeouts"}); got != "timeouts" {
 		t.Errorf("got %q", got)
