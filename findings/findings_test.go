@@ -343,6 +343,94 @@ func TestFindingsOfOneCallAreJoined(t *testing.T) {
 	}
 }
 
+// What is built wrong stands before what a timeout hides; late retries are a reason.
+func TestCausesStandBeforeWhatTheyCause(t *testing.T) {
+	in := Input{
+		Confidence: p95, Hops: []buckets.Result{row(shop, 1000, 30, 0), row(stock, 1000, 0, 0)}, Owner: owner(1000, 0, ""),
+		Timeouts: &timeouts.Result{Inversions: jsontype.List[timeouts.Inversion]{{Parent: shop, Child: orders, ParentNS: 300 * ms, ChildNS: 400 * ms}}},
+		Retries:  &retries.Result{Hops: jsontype.List[retries.Hop]{{Hop: shop, TooLate: &retries.Count{N: 3, Of: 4}}}},
+	}
+	f := List(in)[0]
+	if f.Code != TimeoutsInverted || f.Harmed != 30 {
+		t.Errorf("%s harms %d", f.Code, f.Harmed)
+	}
+	want := jsontype.List[string]{"3 of 4 retries of shop call stock began too late to end before the caller gives up.", "shop call stock: your p99 is the timeout, not the latency."}
+	if d := cmp.Diff(want, f.Why); d != "" {
+		t.Error(d)
+	}
+}
+
+// A headline counts all requests that fail where most do at one call.
+func TestFailuresAtOneCallAreToldOfAll(t *testing.T) {
+	for _, c := range []struct {
+		at   [2]uint64
+		want []string
+	}{
+		{[2]uint64{6, 1}, []string{"0.47 % of requests fail (7 of 1500), 6 of them at one call: shop call stock.", "<0.1 % of requests fail (1 of 1500), at orders."}},
+		{[2]uint64{7, 0}, []string{"0.47 % of requests fail (7 of 1500), all at one call: shop call stock."}},
+		{[2]uint64{30, 30}, []string{"2 % of requests fail (30 of 1500), at one call: shop call stock.", "2 % of requests fail (30 of 1500), at orders."}},
+	} {
+		in := Input{Confidence: p95, Hops: []buckets.Result{row(shop, 1500, 0, 0), row(orders, 1500, 0, 0)}, Owner: owner(1500, c.at[0]+c.at[1], shop.Name)}
+		in.Owner.Failures.ByHop[0].N = c.at[0]
+		if c.at[1] > 0 {
+			in.Owner.Failures.ByHop = append(in.Owner.Failures.ByHop, attribution.HopCount{Hop: orders.Name, N: c.at[1]})
+		}
+		var got []string
+		for _, f := range List(in) {
+			if f.Code == RequestsFail && f.Hop != "" {
+				got = append(got, f.Text)
+			}
+		}
+		if d := cmp.Diff(sorted(c.want), sorted(got)); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}
+
+// Whoever stops when told, or of whom that is not known and who wastes little, needs no
+// advice to stop.
+func TestAdviceToStopIsForThoseWhoDoNot(t *testing.T) {
+	for _, c := range []struct {
+		honours orphans.Honours
+		wasted  int64
+		want    bool
+	}{
+		{orphans.HonoursYes, 500 * ms, false},
+		{orphans.HonoursNo, ms, true},
+		{orphans.HonoursUnknown, 500 * ms, true},
+		{orphans.HonoursUnknown, ms, false},
+	} {
+		in := Input{Confidence: p95, Hops: []buckets.Result{row(shop, 100, 0, 0), row(stock, 100, 0, 0)},
+			Orphans: orphaned(orphans.Pair{Orphaned: 10, Wasted: c.wasted, Cancellation: orphans.Cancellation{Honours: c.honours}})}
+		got := false
+		for _, f := range all(List(in)) {
+			got = got || strings.Contains(strings.Join(f.Do, " "), "Pass the deadline on")
+		}
+		if got != c.want {
+			t.Errorf("%+v: advised %v", c, got)
+		}
+	}
+}
+
+func TestTimeoutThatTheCallsContradictIsToldWithWhatWasSeen(t *testing.T) {
+	given := int64(10 * ms)
+	r := row(shop, 100, 20, 0)
+	r.Truncated.All.Min = 249_800_000
+	wall := buckets.Wall{Timeout: &given, Source: buckets.Configured, From: given, To: given}
+	if got := Timeout(&r, wall); got != "10 ms" { // clean-up takes time too
+		t.Error(got)
+	}
+	r = warning(r, "wall_does_not_bound", "x")
+	if got := Timeout(&r, wall); got != "250 ms seen, 10 ms given" {
+		t.Error(got)
+	}
+}
+
 func TestFindingsAreSorted(t *testing.T) {
 	in := Input{
 		Confidence: p95, Incomplete: []string{"it is incomplete"}, Hops: []buckets.Result{row(orders, 1000, 0, 30), row(shop, 1000, 0, 20), row(stock, 3, 0, 0)},

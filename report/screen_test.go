@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,43 @@ func TestFitKeepsWhatMattersMost(t *testing.T) {
 		}
 		if s.Verdicts[0].Points[0].Lines[0] != "Why 0" || s.Caveats[0] != "caveat 0" {
 			t.Errorf("%+v: not the first are kept", c)
+		}
+	}
+}
+
+// Findings that take much room leave a sentence of each part, and rows of what has a
+// command of its own go first.
+func TestFitKeepsASentenceOfEachPart(t *testing.T) {
+	s := screenFull(10, 9, 9)
+	advice := Block{Title: "Timeouts", Columns: []Pillar{{Head: "call", Text: true}}, More: "tailscope timeouts", Left: 4, Lines: []string{"note"}}
+	for i := range 5 {
+		advice.Rows = append(advice.Rows, []Cell{{Text: fmt.Sprint("call ", i)}})
+	}
+	s.Blocks = append(s.Blocks, advice, Block{Label: "Retries", Lines: make([]string, 20)})
+	s.Fit()
+	for _, p := range s.Verdicts[0].Points {
+		if len(p.Lines) != 1 {
+			t.Errorf("%s: %q", p.Label, p.Lines)
+		}
+	}
+	if k := s.Blocks[1]; len(k.Rows) != 2 || k.Rows[1][0].Text != "call 1" || !slices.Equal(k.Lines, []string{"and 7 more: tailscope timeouts", "note"}) {
+		t.Errorf("%d rows, %q", len(k.Rows), k.Lines)
+	}
+	if n := len(s.Blocks[0].Rows); n != 10 {
+		t.Errorf("%d rows of the first table", n)
+	}
+}
+
+func TestRemarksStandBelowATableWithoutRoomForThem(t *testing.T) {
+	s := &Screen{Blocks: []Block{{Columns: []Pillar{{Text: true}, {Head: "p50"}, {Text: true, Drop: 20}}, Rows: [][]Cell{
+		{{Text: "latency"}, {Text: "1"}, {}}, {{Text: "as logged"}, {Text: "2"}, {Text: "timeouts taken for latencies"}},
+	}}}}
+	for width, want := range map[int]string{
+		60: "             p50\n  latency      1\n  as logged    2  timeouts taken for latencies\n",
+		42: "             p50\n  latency      1\n  as logged    2\n  as logged: timeouts taken for latencies\n",
+	} {
+		if got := textAt(s, Options{Width: width}); !strings.HasSuffix(got, want) {
+			t.Errorf("width %d:\n%s", width, got)
 		}
 	}
 }

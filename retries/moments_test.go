@@ -103,6 +103,20 @@ func TestAStormInAQuietNightIsFound(t *testing.T) {
 	}
 }
 
+func TestMinutesWithAttemptsAreCounted(t *testing.T) {
+	at := func(minute int, retry bool) testLine {
+		return testLine{chain: fmt.Sprint(minute), hop: "a", start: minute * 60_000, end: minute*60_000 + 5, retry: retry}
+	}
+	lines := []testLine{at(1, false), at(1, false), at(15, false), at(15, true), at(16, true)}
+	if got := logOf(t, lines...).Result(usual(nil)).Ratio.Minutes; got != 3 {
+		t.Errorf("%d minutes", got)
+	}
+	lines = append(lines, testLine{chain: "x", hop: "a", untimed: true})
+	if got := logOf(t, lines...).Result(usual(nil)).Ratio.Minutes; got != 0 {
+		t.Errorf("%d minutes, though one attempt has no start", got)
+	}
+}
+
 // The retries of a storm may all fall in the minute after it.
 func TestAMinuteOfRetriesAloneIsTheWorst(t *testing.T) {
 	var lines []testLine

@@ -198,6 +198,16 @@ func TestRoundCountsAreSuspect(t *testing.T) {
 	}
 }
 
+func TestTheSumOfSeveralFilesIsNoLimit(t *testing.T) {
+	w := watched(200, func(i int) spans.Span { return lasting(int64(1e6 + i*1e5)) })
+	if v := w.Verdict(Stated{}); codes(v) == "" {
+		t.Error("200 traces of one file are not suspect")
+	}
+	if v := w.Verdict(Stated{SeveralFiles: true}); codes(v) != "" {
+		t.Errorf("of several files: %s", codes(v))
+	}
+}
+
 // drawn is n durations of a shape, in nanoseconds, that lie above the floor.
 func drawn(seed uint64, n int, floor int64, shape func(*rand.Rand) float64) *Accumulator {
 	r := rand.New(rand.NewPCG(seed, 7))

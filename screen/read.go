@@ -69,14 +69,20 @@ func (b *builder) traffic(window int64) string {
 }
 
 // mostlyEmpty reports whether nothing began in most minutes of the window, as between two
-// runs.
+// runs. Of so few calls that a minute may well have none nothing is said.
 func (b *builder) mostlyEmpty() bool {
-	w := b.window()
-	return w >= fewMinutes*minute && b.Retries != nil && b.Retries.Ratio.Minutes > 0 && 2*b.Retries.Ratio.Minutes < uint64(w/minute)
+	minutes := uint64(b.window() / minute)
+	if b.Retries == nil || minutes < fewMinutes {
+		return false
+	}
+	r := &b.Retries.Ratio
+	return r.Minutes > 0 && 2*r.Minutes < minutes && r.All.Of >= manyCalls*minutes
 }
 
-// fewMinutes are too few to say in which of them nothing began.
-const fewMinutes = 4
+const (
+	fewMinutes = 4  // of a window are too few to say in which of them nothing began
+	manyCalls  = 10 // in a minute: one without any is no chance
+)
 
 // leftOut says what was read and does not count.
 func (b *builder) leftOut() string {

@@ -13,9 +13,12 @@ import (
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/neighbors"
+	"github.com/tailscope/tailscope/orphans"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/report"
+	"github.com/tailscope/tailscope/retries"
 	"github.com/tailscope/tailscope/spans"
+	"github.com/tailscope/tailscope/timeouts"
 )
 
 const ms = 1_000_000
@@ -107,6 +110,93 @@ func TestCalleesStandUnderTheirCallers(t *testing.T) {
 	}
 	if d := cmp.Diff(want, table(treeInput())); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestExtraTimeThatATimeoutEndedIsABound(t *testing.T) {
+	for _, c := range []struct {
+		share   float64
+		atLeast bool
+		want    report.Cell
+	}{
+		{.94408, false, report.Cell{Text: "94.4 %"}},
+		{.94492, true, report.Cell{Text: "≥ 94.4 %", Bound: true}},
+		{.00066, false, report.Cell{Text: "<0.1 %"}},
+		{.00066, true, report.Cell{Text: "0 %"}},
+		{-.01, true, report.Cell{Text: "0 %"}},
+		{1.03, true, report.Cell{Text: "100 %"}},
+		{.9996, true, report.Cell{Text: "≥ 99.9 %", Bound: true}},
+	} {
+		if got := extraCell(c.share, c.atLeast); got != c.want {
+			t.Errorf("%v, at least %v: %+v", c.share, c.atLeast, got)
+		}
+	}
+	in := treeInput()
+	in.Owner.Hops[1].LowerBound = true // of the call, in whose row its server stands too
+	if got := table(in)[3]; got != " └ shop|100|9 %|20.0|≥ 249|≥ 80 %|" {
+		t.Error(got)
+	}
+}
+
+func TestOneLineSaysWhatACanaryTakes(t *testing.T) {
+	of := func(attempts uint64, takes *int64) *timeouts.Hop {
+		return &timeouts.Hop{Canary: &timeouts.Canary{Sizes: []timeouts.Size{{P: medians[1], Attempts: attempts, Takes: takes}}}}
+	}
+	for want, list := range map[string][]*timeouts.Hop{
+		"": {{}},
+		"A canary of 299 calls makes p99 known, if none times out: 19.9 s of all traffic.":           {of(299, new(int64(19_889*ms))), of(299, new(int64(19_889*ms)))},
+		"A canary of 299 calls makes p99 known, if none times out: 10.6 s to 11.1 s of all traffic.": {of(299, new(int64(11_021*ms))), of(299, new(int64(10_580*ms)))},
+		"A canary of 299 to 500 calls makes p99 known, if none times out.":                           {of(299, new(int64(ms))), of(500, nil)},
+	} {
+		if got := canarySizes(list, false); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := canarySizes([]*timeouts.Hop{of(299, new(int64(ms)))}, true); got != "A canary of 299 calls makes p99 known, if none times out." {
+		t.Error(got)
+	}
+}
+
+func TestOrphansShownAreThoseOfTheHopsShown(t *testing.T) {
+	in := treeInput()
+	in.Orphans = &orphans.Result{Checkable: true, Counts: orphans.Counts{Orphaned: 9, Wasted: 90 * ms, WastedUnion: 70 * ms}, Pairs: []orphans.Pair{
+		{Parent: call, Child: shop, Orphaned: 1, Wasted: 5 * ms}, {Parent: shop, Child: work, Orphaned: 8, Wasted: 85 * ms}, {Parent: send, Child: take},
+	}}
+	for _, c := range []struct{ shown, want string }{
+		{"", "9 calls worked on after their callers had gone, for 70 ms in all: tailscope orphans"}, // overlapping time once
+		{call.Name, "1 call worked on after its caller had gone, for 5 ms: tailscope orphans"},
+		{shop.Name, "9 calls worked on after their callers had gone: tailscope orphans"},
+		{take.Name, "none"},
+	} {
+		if in.Shows = nil; c.shown != "" {
+			in.Shows = func(h string) bool { return h == c.shown }
+		}
+		got := "none"
+		if k := (&builder{Input: in}).orphans(); k != nil {
+			got = k.Lines[0]
+		}
+		if got != c.want {
+			t.Errorf("%s: %s", c.shown, got)
+		}
+	}
+}
+
+func TestMinutesWithoutTrafficAreNotTraffic(t *testing.T) {
+	window := int64(936_000 * ms) // 15.6 min
+	for _, c := range []struct {
+		minutes, calls uint64
+		want           string
+	}{
+		{2, 2700, "traffic in 2 minutes of 15.6 min"},
+		{1, 2700, "traffic in 1 minute of 15.6 min"},
+		{8, 2700, "15.6 min of traffic"},
+		{0, 2700, "15.6 min of traffic"}, // not known
+		{5, 20, "15.6 min of traffic"},   // few calls all the time
+	} {
+		b := &builder{Input: Input{Timeouts: &timeouts.Result{Window: &window}, Retries: &retries.Result{Ratio: retries.Ratio{Minutes: c.minutes, All: retries.Count{Of: c.calls}}}}}
+		if got := b.traffic(window); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }
 
