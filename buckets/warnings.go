@@ -164,12 +164,18 @@ func (t tailer) drift() string {
 
 func percentOf(p depend.Part) string { return ratio.Percent(float64(p.Count) / float64(p.Of)) }
 
-// failuresExceed names the quantiles that lie among the failures.
+// FailuresExceed reports whether as many first attempts failed as lie beyond a quantile, or
+// more: it is that of the others, and slow ones that are refused at once leave no trace in it.
+func (r *Result) FailuresExceed(p quantile.P) bool {
+	return r.FailedShare > 0 && float64(r.FailedShare) >= p.Beyond()
+}
+
+// failuresExceed names the quantiles that lie among the failures, and the target apart.
 func (t tailer) failuresExceed() string {
-	if t.r.FailedShare == 0 {
-		return ""
+	hit := t.labels(func(q quantile.Tail) bool { return t.r.FailuresExceed(q.P) })
+	if p := t.query.Target; p != nil && t.hop.merged == 0 && t.r.FailuresExceed(*p) && !slices.ContainsFunc(t.query.Quantiles, func(q quantile.P) bool { return q.Compare(*p) == 0 }) {
+		hit = strings.TrimPrefix(hit+", "+p.Label(), ", ")
 	}
-	hit := t.labels(func(q quantile.Tail) bool { return float64(t.r.FailedShare) >= q.P.Beyond() })
 	if hit == "" {
 		return ""
 	}

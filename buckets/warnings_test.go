@@ -30,6 +30,9 @@ func TestWarnings(t *testing.T) {
 
 		{"failures_exceed_p", "as many as beyond p50", 0, asked("0.5", "0.4"), all(done(1, 2), failed(1, 1)), "50 % of the first attempts failed, as many as lie beyond p50 or more: the tail is that of the others"},
 		{"failures_exceed_p", "as many as beyond both", 0, asked("0.5", "0.9"), all(done(1), failed(1)), "50 % of the first attempts failed, as many as lie beyond p50, p90 or more: the tail is that of the others"},
+		{"failures_exceed_p", "as many as beyond the target", 0, targeted("0.75", "0.5"), all(done(1, 2, 3), failed(1)), "25 % of the first attempts failed, as many as lie beyond p75 or more: the tail is that of the others"},
+		{"failures_exceed_p", "beyond a target that is asked for", 0, targeted("0.75", "0.75"), all(done(1, 2, 3), failed(1)), "25 % of the first attempts failed, as many as lie beyond p75 or more: the tail is that of the others"},
+		{"failures_exceed_p", "fewer than beyond the target", 0, targeted("0.75", "0.5"), all(done(1, 2, 3, 4), failed(1)), ""},
 		{"failures_exceed_p", "fewer", 0, asked("0.5"), all(done(1, 2), failed(1)), ""},
 		{"failures_exceed_p", "none, at p100", 0, asked("1"), done(1, 2), ""},
 		{"failures_exceed_p", "retries only", 0, asked("0.5"), all(done(1, 2), failed(1, 1).retried()), ""},

@@ -158,6 +158,13 @@ func setWith(t testing.TB, c Config, columns spans.Columns, r rows) *hopSet {
 }
 
 // asked is the query of most tests: p50, p95 and p99 of a marked input.
+// targeted asks for one quantile apart.
+func targeted(target string, ps ...string) Query {
+	q, p := asked(ps...), quantile.MustP(target)
+	q.Target = &p
+	return q
+}
+
 func asked(ps ...string) Query {
 	if ps == nil {
 		ps = []string{"0.5", "0.95", "0.99"}

@@ -12,7 +12,7 @@ import (
 
 var evidenceText = map[timeouts.Evidence]string{
 	timeouts.Certified:     "certified: the quantile has an upper limit",
-	timeouts.Identified:    "identified: the quantile is known, but too few attempts bound it",
+	timeouts.Identified:    "identified: the quantile is known, but nothing certifies a limit of it",
 	timeouts.TooFew:        "too few attempts: nothing hides the quantile, but nothing bounds it either",
 	timeouts.NotIdentified: "not known: today's timeout hides the quantile",
 	timeouts.None:          "without evidence: the input says nothing of it",

@@ -47,7 +47,11 @@ func (a *adviser) evidenceOf(row *buckets.Result) (Evidence, *int64) {
 	if warned(row, unmarkedWall) {
 		return NotIdentified, nil
 	}
-	return evidenceIn(&row.Target.Tail.Tail, row.Truncated.First.N > 0)
+	evidence, bound := evidenceIn(&row.Target.Tail.Tail, row.Truncated.First.N > 0)
+	if evidence == Certified && row.FailuresExceed(a.Target) {
+		evidence = Identified // the limit is of those that did not fail
+	}
+	return evidence, bound
 }
 
 // unmarkedWall is the warning of attempts that pile up as those of a timeout do: it takes
@@ -92,7 +96,7 @@ func (a *adviser) strata(row *buckets.Result) []Stratum {
 	for i := range row.Target.Strata {
 		t := &row.Target.Strata[i]
 		s := Stratum{Name: t.Name, N: t.N, Cut: t.Cut}
-		if s.Evidence, s.Bound = evidenceIn(&t.Tail, t.Cut > 0); row.Target.Tail.Effect.Counts() {
+		if s.Evidence, s.Bound = evidenceIn(&t.Tail, t.Cut > 0); row.Target.Tail.Effect.Counts() || row.FailuresExceed(a.Target) {
 			s.Evidence = weaker(s.Evidence, Identified) // how a stratum's attempts depend on each other is not known
 		}
 		if s.Bound != nil {
@@ -125,6 +129,10 @@ func (a *adviser) reasonOf(row *buckets.Result, evidence Evidence) string {
 	case Certified:
 		return fmt.Sprintf("%s is at most %s at %s confidence (n = %d%s)", label, durations.Text(*t.Upper), a.Confidence.Percent(), t.N, a.daysSeen())
 	case Identified:
+		if t.Upper != nil {
+			return fmt.Sprintf("%s is at most %s of those that did not fail (n = %d); %s failed, as many as lie beyond it or more, and slow ones may be among them: no certificate",
+				label, durations.Text(*t.Upper), t.N, ratio.Percent(float64(row.FailedShare)))
+		}
 		return fmt.Sprintf("%s is %s of %s; %s", label, durations.Text(t.Value), note.Count(t.N, "first attempt"), a.uncertified(row))
 	case TooFew:
 		return a.tooFewText(row)

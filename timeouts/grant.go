@@ -111,11 +111,12 @@ func (a *adviser) workOutInner(n *callgraph.Node, g *grant) {
 
 // callerTime is what attempts of a caller take at most, without headroom, in two ways: the sum
 // along the serial path, of its own work and of what its calls take at most, but no less
-// than it is seen to take; and its own certified limit, where it has one.
+// than it is seen to take; and its own limit, where it has one.
 type callerTime struct {
 	own, calls, beyond amount // the summands of the path
 	limit              *int64
-	longest            amount // call, with headroom: a caller waits no less for it
+	evidence           Evidence // of the limit
+	longest            amount   // call, with headroom: a caller waits no less for it
 }
 
 func (a *adviser) timeOf(n *callgraph.Node, below sum) callerTime {
@@ -130,8 +131,8 @@ func (a *adviser) timeOf(n *callgraph.Node, below sum) callerTime {
 	}
 	// Where a canary of what it calls is due, or nobody knows what that needs, its own limit is
 	// that of today's timeouts.
-	if evidence == Certified && t.calls.evidence != NotIdentified {
-		t.limit = bound
+	if row.Target.Tail.Upper != nil && rank[evidence] >= rank[Identified] && t.calls.evidence != NotIdentified {
+		t.limit, t.evidence = bound, evidence
 	}
 	return t
 }
@@ -148,7 +149,7 @@ func (t *callerTime) limited(more int64) bool {
 // bound is the smaller of both.
 func (t *callerTime) bound() amount {
 	if t.limited(0) {
-		return amount{ns: *t.limit, evidence: Certified}
+		return amount{ns: *t.limit, evidence: t.evidence}
 	}
 	return t.path()
 }
@@ -158,7 +159,7 @@ func (a *adviser) given(t callerTime, more int64) amount {
 	path := t.path()
 	out := amount{ns: durations.Sum(a.from(path.ns), more), evidence: path.evidence, missing: path.missing}
 	if t.limit != nil && (path.known() == nil || a.from(*t.limit) < out.ns) {
-		out = amount{ns: a.from(*t.limit), evidence: Certified}
+		out = amount{ns: a.from(*t.limit), evidence: t.evidence}
 	}
 	out.ns = max(out.ns, t.longest.ns)
 	return out.stepped()
@@ -236,6 +237,9 @@ func (a *adviser) wholeBound(n *callgraph.Node) amount {
 	case row.Target == nil || row.Biased:
 		return amount{evidence: None}
 	case row.Target.Tail.Upper != nil && marked(row):
+		if row.FailuresExceed(a.Target) {
+			return amount{ns: *row.Target.Tail.Upper, evidence: Identified}
+		}
 		return amount{ns: *row.Target.Tail.Upper, evidence: Certified}
 	case row.Target.Tail.Status != quantile.Exact:
 		return amount{evidence: None}

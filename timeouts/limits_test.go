@@ -246,3 +246,18 @@ func TestAStratumOfDependentAttemptsIsNotCertified(t *testing.T) {
 		}
 	}
 }
+
+func TestFailuresTakeTheCertificateOfTheQuantilesThatTheyTouch(t *testing.T) {
+	for _, c := range []struct {
+		share    float64
+		evidence Evidence
+	}{{0, Certified}, {.0009, Certified}, {.001, Identified}, {.2, Identified}} {
+		h := (world{hops: []hop{{name: "a", n: 5000, ms: 300, wall: 1000, failed: c.share}}}).advise().hop("a")
+		if h.Evidence != c.evidence || number(h.Timeout) != "400 ms" || h.SafeToLower != (c.evidence == Certified) {
+			t.Errorf("%v failed: %s, %s: %s", c.share, h.Evidence, number(h.Timeout), h.Reason)
+		}
+		if touched := c.evidence == Identified; strings.Contains(h.Reason, "of those that did not fail") != touched {
+			t.Errorf("%v failed: %s", c.share, h.Reason)
+		}
+	}
+}

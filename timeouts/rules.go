@@ -8,7 +8,7 @@ type Rule struct{ Name, Needs, Says string }
 // Rules lists the rules in the order of the section.
 var Rules = [...]Rule{
 	{"certified", "2995 first attempts for p99.9", "the target quantile has an upper limit: the timeout is made of it"},
-	{"identified", "1 cut", "the target quantile is exact, but cuts or slow failures leave it without a limit: the timeout is made of its value"},
+	{"identified", "1 cut or failure", "the target quantile is exact, but cuts or slow failures leave it without a limit: the timeout is made of its value; or as many failed as lie beyond it: the timeout is made of the limit of the others"},
 	{"too_few", "1 first attempt that completed", "nothing was cut, but too few attempts bound the target quantile: no timeout, but what so few allow"},
 	{"not_identified", "1 cut, or a pile-up", "cuts hide the target quantile, or a timeout without a mark is suspected: no timeout, but a canary"},
 	{"none", "nothing", "a biased sample, no mark of cuts nor a timeout, a limit within two steps of the clock, or no attempt that completed: no timeout"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailscope/tailscope/buckets"
 	"github.com/tailscope/tailscope/callgraph"
+	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
 	"github.com/tailscope/tailscope/quantile/depend"
@@ -34,6 +35,7 @@ type hop struct {
 	estimate int64 // ms, bound of the models, 0 for none
 	warnings []string
 	effect   depend.Effect
+	failed   float64 // share of the first attempts
 }
 
 // world is an input as its sections would tell it.
@@ -100,7 +102,7 @@ func (h hop) row(completed *quantile.Sample, target quantile.P) buckets.Result {
 
 func rowOf(h hop, o quantile.Observed, target quantile.P) buckets.Result {
 	t := o.Tails([]quantile.P{target, quantile.MustP("0.5")}, confidence)
-	r := buckets.Result{Hop: spans.Hop{Name: h.name, Kind: kindOf(h.name)}, FirstAttempts: t.N, Attempts: t.N, Confidence: confidence}
+	r := buckets.Result{Hop: spans.Hop{Name: h.name, Kind: kindOf(h.name)}, FirstAttempts: t.N, Attempts: t.N, Confidence: confidence, FailedShare: jsontype.Number(h.failed)}
 	r.Completed.All, r.Truncated.All = quantile.Summarize(o.Completed, nil), quantile.Summarize(append(o.CutAt, o.CutSeen...), nil)
 	r.Completed.First, r.Truncated.First = r.Completed.All, r.Truncated.All
 	r.TruncatedShare = buckets.Share{Count: t.Cut, Of: t.N, Value: float64(t.Cut) / float64(t.N)}
