@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tailscope/tailscope/internal/racing"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -182,8 +183,8 @@ func trial(t *testing.T, k kindOfWorld, seed uint64) (judged, *world, *Pair, cau
 // 95 % right or not at all, and at most 2 % wrong.
 func TestVerdictsInWorldsOfKnownCause(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(50)
-	if testing.Short() {
+	seeds := uint64(15)
+	if testing.Short() || racing.Enabled {
 		seeds = 1
 	}
 	var sum [3]int

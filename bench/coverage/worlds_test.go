@@ -157,7 +157,7 @@ func programOf(t *testing.T, program, log string, given int64) string {
 // The run in full draws more, and judges each quantile: go run ./bench/coverage.
 func TestLittleIsFalseInWorldsOfKnownTruth(t *testing.T) {
 	t.Parallel()
-	sizes, runs := logSizes, 5
+	sizes, runs := logSizes, 3
 	if testing.Short() {
 		sizes, runs = logSizes[:2], 3
 	}
@@ -196,7 +196,7 @@ func TestWhatCanBeSaidIsSaid(t *testing.T) {
 	if t.Parallel(); testing.Short() {
 		t.Skip("draws hundreds of logs")
 	}
-	const runs = 40
+	const runs = 20
 	if err := unsaid(measureSayings(runs, 3, 2), runs); err != nil {
 		t.Error(err)
 	}
@@ -206,7 +206,7 @@ func TestNoOwnerIsWrongAndIntervalsHold(t *testing.T) {
 	if t.Parallel(); testing.Short() {
 		t.Skip("draws hundreds of samples")
 	}
-	if err := misnamed(measureOwners(40, 5, 2)); err != nil {
+	if err := misnamed(measureOwners(20, 5, 2)); err != nil {
 		t.Error(err)
 	}
 }

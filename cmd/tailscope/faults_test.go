@@ -22,6 +22,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/tailscope/tailscope/internal/disk"
+	"github.com/tailscope/tailscope/internal/racing"
 )
 
 // fault is the k-th call of a kind that fails, and maybe all that come after it.
@@ -455,7 +456,7 @@ func TestAFaultAtAnyCallGivesNoWrongNumber(t *testing.T) {
 	var mu sync.Mutex
 	var outcomes [5]int
 	all := append(scenes(t), spillScenes()...)
-	if testing.Short() || raceEnabled() {
+	if testing.Short() || racing.Enabled {
 		few := []string{"analyze of lines", "in.csv plain", "hidden files", "spans are spilled to files with names"}
 		all = slices.DeleteFunc(all, func(s scene) bool { return !slices.Contains(few, s.name) })
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/spf13/pflag"
 	"github.com/tailscope/tailscope/internal/idfold"
+	"github.com/tailscope/tailscope/internal/racing"
 	"github.com/tailscope/tailscope/spans"
 )
 
@@ -142,7 +143,7 @@ func TestAReportDoesNotDependOnWhenIdsWereFolded(t *testing.T) {
 	kept := []string{"/user/3"}
 	timeouts := []string{"--timeout", "/user/{id}=100ms", "--timeout", "/user/3=300ms", "--timeout", "stock=100ms"}
 	worlds := 4
-	if testing.Short() || raceEnabled() {
+	if testing.Short() || racing.Enabled {
 		worlds = 1
 	}
 	for seed := range uint64(worlds) {

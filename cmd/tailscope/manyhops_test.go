@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/tailscope/tailscope/internal/racing"
 	"github.com/tailscope/tailscope/spans"
 )
 
 // TestManyHopsTakeLittleMemory measures what each of as many hops as there may be adds to
 // the most memory that a run has at once, and that the report is the same whoever saw them.
 func TestManyHopsTakeLittleMemory(t *testing.T) {
-	if runtime.GOOS != "linux" || raceEnabled() {
+	if runtime.GOOS != "linux" || racing.Enabled {
 		t.Skip("the kernel says what a run took, and the race detector takes more")
 	}
 	dir := t.TempDir()
@@ -80,7 +81,7 @@ func letters(n int) (s string) {
 // TestALargeTraceTakesLittleMemory measures what each span of one very large trace adds to
 // the most memory that a run has at once. Of what analyses make of it only one's is there.
 func TestALargeTraceTakesLittleMemory(t *testing.T) {
-	if runtime.GOOS != "linux" || raceEnabled() {
+	if runtime.GOOS != "linux" || racing.Enabled {
 		t.Skip("the kernel says what a run took, and the race detector takes more")
 	}
 	if testing.Short() {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"github.com/tailscope/tailscope/internal/racing"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +99,7 @@ var hostile = []struct {
 
 // TestHostileInputsTakeLittleMemory measures the most memory that a run has at once.
 func TestHostileInputsTakeLittleMemory(t *testing.T) {
-	if runtime.GOOS != "linux" || raceEnabled() {
+	if runtime.GOOS != "linux" || racing.Enabled {
 		t.Skip("the kernel says what a run took, and the race detector takes more")
 	}
 	for _, c := range hostile {
