@@ -94,5 +94,8 @@ func (h *hop) failedByWeight() float64 {
 		failed += float64(ended) * c.weight
 		all += float64(ended+cut+c.done().N()) * c.weight
 	}
+	if all == 0 { // none was seen to end
+		return 0
+	}
 	return failed / all
 }
