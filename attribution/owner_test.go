@@ -113,14 +113,14 @@ func TestVerdicts(t *testing.T) {
 		{"few tail traces", func(w *Accumulator) { fastAndSlow(w, 95, 5, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
 		{"19 tail traces", func(w *Accumulator) { fastAndSlow(w, 342, 18, "a", nil) }, "a", "a (internal): ", "few_tail_traces"},
 		{"20 tail traces", func(w *Accumulator) { fastAndSlow(w, 380, 20, "a", nil) }, "a", "a (internal): ", ""},
-		{"two tail traces", func(w *Accumulator) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner: too few, 2 tail and 10 body traces where 3 and 10 are needed", ""},
+		{"two tail traces", func(w *Accumulator) { fastAndSlow(w, 19, 1, "a", nil) }, "", "no owner: too few, 2 tail and 10 typical traces where 3 and 10 are needed", ""},
 		{"nothing", func(*Accumulator) {}, "", "no owner: no trace and no chain has a time from end to end", ""},
 		{"one hop", func(w *Accumulator) { fastAndSlow(w, 480, 25, "root", nil) }, "", "one hop only: the chain's time cannot be attributed", ""},
 		{"all alike", func(w *Accumulator) {
 			for i := range 100 {
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
-		}, "", "no owner: the tail takes no longer than the body (means 100 µs and 100 µs)", ""},
+		}, "", "no owner: the tail takes no longer than typical traces (means 100 µs and 100 µs)", ""},
 		{"one of two hops has all the time", func(w *Accumulator) {
 			for i := range 100 {
 				end := 100 + i/90*1000
@@ -136,7 +136,7 @@ func TestVerdicts(t *testing.T) {
 			for i := range 100 {
 				w.AddTrace(traceOf(i+1, testSpan{id: 1, end: 100 + i/99, hop: "root"}, testSpan{id: 2, parent: 1, start: 5, end: 20, hop: "a"}))
 			}
-		}, "", "no owner: the tail is not surely slower than the body", ""},
+		}, "", "no owner: the tail is not surely slower than typical traces", ""},
 	} {
 		w := NewAccumulator()
 		c.fill(w)

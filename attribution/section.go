@@ -67,7 +67,7 @@ func (r *Result) columns(v *report.View) []report.Column[Hop] {
 		{Key: "hop", Of: func(h *Hop) value { return report.String(h.Name) }},
 		{Key: "kind", Of: func(h *Hop) value { return report.String(h.KindName()) }},
 		{Key: "tail_mean_ns", Head: "tail", Is: report.ByMost, Of: func(h *Hop) value { return report.Nanos(h.TailMean) }},
-		{Key: "body_mean_ns", Head: "body", Is: report.ByMost, Of: func(h *Hop) value { return report.Nanos(h.BodyMean) }},
+		{Key: "body_mean_ns", Head: "typical", Is: report.ByMost, Of: func(h *Hop) value { return report.Nanos(h.BodyMean) }},
 		{Key: "excess_ns", Head: "excess", Is: report.ByMost, Of: func(h *Hop) value { return report.Nanos(h.Excess) }},
 		{Key: "share", Head: "share", Of: func(h *Hop) value { return report.Maybe(h.Share, report.Share).AtLeast(h.LowerBound && h.Share != nil) }},
 		{Key: "share_lower", Of: func(h *Hop) value { return report.Maybe(h.Lower, report.Share) }},
@@ -136,9 +136,9 @@ func ownerCaption(o *Result) []string {
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("tail: means of the %s at or above %s of the end-to-end time (%s), or that failed; body: of the %s up to p50 (%s).",
+		fmt.Sprintf("tail: means of the %s at or above %s of the end-to-end time (%s), or that failed; typical: of the %s up to p50 (%s).",
 			note.Count(o.Tail.Traces, "trace"), o.TailFrom.Label(), durations.Text(o.Tail.Limit), note.Count(o.Body.Traces, "trace"), durations.Text(o.Body.Limit)),
-		fmt.Sprintf("share: of the whole excess, %s; limits: %s %% interval, from drawing whole traces anew. ≥: a cut ended some of the hop's time.", durations.Text(o.Excess), ratio.Number(o.Interval.Float())),
+		fmt.Sprintf("share: of the whole excess, %s; limits: %s %% interval, from drawing whole traces anew. ≥: a timeout or cancellation ended some of the hop's time.", durations.Text(o.Excess), ratio.Number(o.Interval.Float())),
 		fmt.Sprintf("The times rest on %s.", basisText[o.Basis]),
 		fmt.Sprintf("Quantiles do not add: the hops' p99 add up to %s, the measured p99 from end to end is %s.", durations.Text(o.SumOfP99), durations.Text(o.P99)),
 	}
@@ -152,8 +152,8 @@ func ownerCaption(o *Result) []string {
 func failurePlaces(o *Result) report.Table {
 	f := &o.Failures
 	caption := []string{
-		fmt.Sprintf("failures: %s, by the deepest attempt that was cut or failed: %s.", note.Count(f.N, "trace")+" that failed", placeText(&f.Blame)),
-		fmt.Sprintf("any cut: %s, by the deepest cut in them: %s.", note.Count(f.AnyCut.N, "trace")+" with a cut, rescued or not", placeText(&f.AnyCut)),
+		fmt.Sprintf("failures: %s, by the deepest attempt that timed out, was cancelled or failed: %s.", note.Count(f.N, "trace")+" that failed", placeText(&f.Blame)),
+		fmt.Sprintf("any timeout: %s, by the deepest such attempt: %s.", note.Count(f.AnyCut.N, "trace")+" in which an attempt timed out or was cancelled, rescued or not", placeText(&f.AnyCut)),
 	}
 	if ended := outcomeText(o.Outcomes); ended != "" {
 		caption = append(caption, "Traces by how they ended: "+ended+".")
@@ -161,7 +161,7 @@ func failurePlaces(o *Result) report.Table {
 	return report.NewTable("Where failures sit", blamed(f), []report.Column[blamedHop]{
 		{Head: "hop", Is: report.Key | report.Name, Of: func(b *blamedHop) value { return report.String(b.hop) }},
 		{Head: "failures", Of: func(b *blamedHop) value { return report.Count(b.failures) }},
-		{Head: "any cut", Of: func(b *blamedHop) value { return report.Count(b.cuts) }},
+		{Head: "any timeout", Of: func(b *blamedHop) value { return report.Count(b.cuts) }},
 	}, caption...)
 }
 
@@ -202,11 +202,18 @@ func placeText(b *Blame) string {
 	return "too few to tell whether one hop is to blame"
 }
 
+func (o Outcome) words() string {
+	if o == Cut {
+		return "timed out"
+	}
+	return string(o)
+}
+
 func outcomeText(list []OutcomeCount) string {
 	var parts []string
 	for _, o := range list {
 		if o.N > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", o.N, o.Outcome))
+			parts = append(parts, fmt.Sprintf("%d %s", o.N, o.Outcome.words()))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -217,14 +224,14 @@ func instanceTable(o *Result) report.Table {
 		{Head: "instance", Is: report.Key | report.Name, Of: func(i *Instance) value { return report.String(i.Instance) }},
 		{Head: "tail traces", Of: func(i *Instance) value { return report.Count(i.N) }},
 		{Head: "share", Of: func(i *Instance) value { return report.Share(i.Share) }},
-		{Head: "of the body", Of: func(i *Instance) value { return report.Share(i.BodyShare) }},
+		{Head: "of typical ones", Of: func(i *Instance) value { return report.Share(i.BodyShare) }},
 	}, instanceText(o.InstancesOf))
 }
 
 func instanceText(v InstanceVerdict) string {
 	switch v {
 	case SlowNode:
-		return "A slow node: the owner's time is on one instance, which does not have most of the body."
+		return "A slow node: the owner's time is on one instance, which does not have most of the typical traces."
 	case SlowService:
 		return "A slow service: the owner's time is not on one instance alone."
 	case PoolFull:

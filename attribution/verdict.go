@@ -30,13 +30,13 @@ type Rule struct{ Name, Needs, Says string }
 // Rules lists the rules in the order of the section.
 var Rules = [...]Rule{
 	{"tail", "1 trace", "at or above the nearest-rank --tail-from of the end-to-end time, and every trace that fails"},
-	{"body", "1 trace", "up to the nearest-rank p50 of the end-to-end time, unless it fails"},
-	{"owner", fmt.Sprintf("%d tail and %d body traces, 2 hops", leastTail, leastBody), "the hop whose share of the excess has its lower limit above 50 % and above the upper limit of the runner-up; else no owner"},
+	{"body", "1 trace", "a typical trace: up to the nearest-rank p50 of the end-to-end time, unless it fails"},
+	{"owner", fmt.Sprintf("%d tail and %d typical traces, 2 hops", leastTail, leastBody), "the hop whose share of the excess has its lower limit above 50 % and above the upper limit of the runner-up; else no owner"},
 	{"nesting", "20 votes for a pair of hops", "a hop log without callers: who calls whom is decided for pairs of hops, by whether their attempts end together; the owner is named only if it is the same whatever is not known"},
 	{"few_tail_traces", fmt.Sprintf("fewer than %d tail traces", fewTail), "a warning beside the owner"},
-	{"lower_bound", "1 tail trace", "a cut ended some of the hop's time in the tail: it would have taken longer"},
+	{"lower_bound", "1 tail trace", "a timeout or cancellation ended some of the hop's time in the tail: it would have taken longer"},
 	{"one_hop", fmt.Sprintf("%d traces", leastPlaced), "failures sit at one hop: the lower limit of its share is at least 80 %; else spread; fewer: too_few"},
-	{"slow_node", fmt.Sprintf("%d tail traces, 2 instances", leastPlaced), "the owner's time is on one instance: the lower limit of its share of the tail is at least 80 %, and it has at most 50 % of the body; else slow_service"},
+	{"slow_node", fmt.Sprintf("%d tail traces, 2 instances", leastPlaced), "the owner's time is on one instance: the lower limit of its share of the tail is at least 80 %, and it has at most 50 % of the typical traces; else slow_service"},
 	{"one_connection", fmt.Sprintf("%d pairs", leastTogether), "calls of one span that started together, and whose callees never ran together"},
 	{"failures_change_kind", fmt.Sprintf("%d of each kind", leastOfKind), "a hop's failures of one kind all began before those of another"},
 }
@@ -135,7 +135,7 @@ func (r *Result) decide() {
 	r.Owner = &owner.Hop
 	r.Verdict = fmt.Sprintf("%s: %s, the largest part in %d of %s", owner.Hop.String(), shareText(owner, r.Interval), owner.LargestIn, note.Count(r.Tail.Traces, "tail trace"))
 	if owner.LowerBound {
-		r.Verdict += "; a lower bound, as cuts ended some of its time"
+		r.Verdict += "; a lower bound, as timeouts or cancellations ended some of its time"
 	}
 	if r.Tail.Traces < fewTail {
 		r.Warnings = append(r.Warnings, note.Warning{Code: "few_tail_traces", Text: fmt.Sprintf("the owner rests on %s, fewer than %d", note.Count(r.Tail.Traces, "tail trace"), fewTail)})
@@ -150,11 +150,11 @@ func (r *Result) reasonAgainst(list []Hop) string {
 	case oneHop(list):
 		return "one hop only: the chain's time cannot be attributed"
 	case r.Tail.Traces < leastTail || r.Body.Traces < leastBody:
-		return fmt.Sprintf("no owner: too few, %d tail and %s where %d and %d are needed", r.Tail.Traces, note.Count(r.Body.Traces, "body trace"), leastTail, leastBody)
+		return fmt.Sprintf("no owner: too few, %d tail and %s where %d and %d are needed", r.Tail.Traces, note.Count(r.Body.Traces, "typical trace"), leastTail, leastBody)
 	case list[0].Share == nil:
-		return fmt.Sprintf("no owner: the tail takes no longer than the body (means %s and %s)", durations.Text(r.Tail.Mean), durations.Text(r.Body.Mean))
+		return fmt.Sprintf("no owner: the tail takes no longer than typical traces (means %s and %s)", durations.Text(r.Tail.Mean), durations.Text(r.Body.Mean))
 	case list[0].Lower == nil:
-		return "no owner: the tail is not surely slower than the body"
+		return "no owner: the tail is not surely slower than typical traces"
 	case list[0].Gap:
 		return fmt.Sprintf("no owner: the gaps between attempts come first, with %s", shareText(list[0], r.Interval))
 	case *list[0].Lower <= ownerAbove:
@@ -194,7 +194,7 @@ func (a *Accumulator) warnings(q Query) []note.Warning {
 		}
 	}
 	if n := a.counts.rootless; n > 0 {
-		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only cuts are counted", n)
+		add("traces_without_root", "traces without a root that has a start and an end: %d; their time is not known, and of their failures only timeouts and cancellations are counted", n)
 	}
 	if n := a.counts.outside; n > 0 {
 		add("children_outside", "%d of %s outside it by more than 1 ms, as where clocks differ: what lies outside has no time here, and the parent has it", n, note.Count(a.counts.children, "span that its parent waits for", "spans that their parent waits for")+note.Form(n, " lies", " lie"))

@@ -71,7 +71,7 @@ func TestTheCutShareHasTheLimitsOfItsEffect(t *testing.T) {
 	if !s.Effect.Counts() || !(s.Effect.Minutes > 0) || s.Effective >= s.Of/10 || s.Lower != lower || s.Upper != upperUp || upper >= s.Upper {
 		t.Errorf("%+v, want %v to %v", s, lower, upperUp)
 	}
-	if want := fmt.Sprintf("120 of 2520 first attempts worth %d independent ones (n_eff) were cut", s.Effective); !strings.Contains(r.Tail[2].Reason, want) {
+	if want := fmt.Sprintf("120 of 2520 first attempts worth %d independent ones (n_eff) timed out", s.Effective); !strings.Contains(r.Tail[2].Reason, want) {
 		t.Errorf("%q does not say %q", r.Tail[2].Reason, want)
 	}
 	if !strings.Contains(warned(r, "dependent_attempts"), "of those that timed out") {

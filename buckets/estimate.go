@@ -45,7 +45,7 @@ func (t tailer) unmodelled() string {
 	case t.r.Effective > 0:
 		return "no estimate: the attempts have different weights"
 	case !t.hop.tells(t.query):
-		return "no estimate: the input does not say which attempts were cut"
+		return "no estimate: the input does not say which attempts timed out"
 	}
 	return ""
 }

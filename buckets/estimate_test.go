@@ -61,7 +61,7 @@ func TestNothingIsEstimatedWhereTheSampleDoesNotAllowIt(t *testing.T) {
 	}{
 		"not asked for": {none, log, ""},
 		"biased":        {biased, log, "biased sample"},
-		"unmarked":      {without(q), log.unmarked(), "; no estimate: the input does not say which attempts were cut"},
+		"unmarked":      {without(q), log.unmarked(), "; no estimate: the input does not say which attempts timed out"},
 	} {
 		r := hopOf(t, timeouts(map[string]int64{"h": 300}), c.q, c.log)
 		if r.Tail[0].Estimate != nil || !strings.Contains(r.Tail[0].Reason, c.says) || c.says == "" && strings.Contains(r.Tail[0].Reason, "estimate") {

@@ -82,8 +82,8 @@ func TestThePublishedBatch(t *testing.T) {
 	if d := same([]Wall{{Source: Inferred, Count: 33, From: 2026 * ms, To: 5703 * ms}}, []Wall(r.Walls)); d != "" {
 		t.Error(d)
 	}
-	want := "33 of 200 first attempts were cut (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than the 5 % beyond p95: it lies beyond the wall at 95 % confidence; " +
-		"wall between 2.026 and 5.703 s (set --timeout generate=T); highest certifiable quantile p78; " +
+	want := "33 of 200 first attempts timed out (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than the 5 % beyond p95: it lies beyond the timeout at 95 % confidence; " +
+		"timeout between 2.026 and 5.703 s (set --timeout generate=T); highest certifiable quantile p78; " +
 		"a canary with a raised timeout needs first attempts: 59 for p95, 299 for p99"
 	if got := r.Tail[1].Reason; got != want {
 		t.Errorf("reason of p95\n got %s\nwant %s", got, want)
@@ -105,7 +105,7 @@ func TestThePublishedBatchWithItsTimeout(t *testing.T) {
 	if d := same([]string{"duration_covers_more_than_the_call"}, codes(r)); d != "" {
 		t.Error(d)
 	}
-	if !strings.Contains(r.Tail[1].Reason, "; wall 5 s; ") {
+	if !strings.Contains(r.Tail[1].Reason, "; timeout 5 s; ") {
 		t.Errorf("reason %q", r.Tail[1].Reason)
 	}
 }
@@ -165,8 +165,8 @@ func TestTheTailOfTheRealChain(t *testing.T) {
 		if got := stock.Tail[2].Reason; got != "no certified upper limit: it would be rank 1508, and 1499 are known from above" {
 			t.Errorf("p95 of stock: %q", got)
 		}
-		const share = "73 of 1572 first attempts were cut (4.64 %; one-sided 95 % limits 3.8 % and 5.61 %)"
-		if got := stock.Tail[3].Reason; !strings.HasPrefix(got, share+", more than the 1 % beyond p99: it lies beyond the wall") {
+		const share = "73 of 1572 first attempts timed out (4.64 %; one-sided 95 % limits 3.8 % and 5.61 %)"
+		if got := stock.Tail[3].Reason; !strings.HasPrefix(got, share+", more than the 1 % beyond p99: it lies beyond the timeout") {
 			t.Errorf("p99 of stock: %q", got)
 		}
 	}

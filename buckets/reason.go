@@ -70,9 +70,9 @@ func (t tailer) reason(q Tail) string {
 		return sentences(t.cutSentence(q), t.doubtSentence(), t.wallSentence(), t.certifiableSentence(), t.canarySentence())
 	}
 	if q.N == 0 {
-		return "no first attempt completed or was cut"
+		return "no first attempt completed or timed out"
 	}
-	return fmt.Sprintf("no completion observed; recorded cuts %s: set --timeout %s=T", t.cutRange(), t.hopText())
+	return fmt.Sprintf("no completion observed; timeouts recorded at %s: set --timeout %s=T", t.cutRange(), t.hopText())
 }
 
 // doubtSentence counts the attempts that a timeout may have ended without a mark.
@@ -82,13 +82,13 @@ func (t tailer) doubtSentence() string {
 		list = append(list, note.Count(n, "failure speaks", "failures speak")+" of a timeout")
 	}
 	if p := t.hop.first.pile(); p != nil {
-		list = append(list, fmt.Sprintf("%d within 1 %% of %s look cut", p.N, durations.Text(p.From)))
+		list = append(list, fmt.Sprintf("%d within 1 %% of %s look timed out", p.N, durations.Text(p.From)))
 	}
 	if n := t.hop.first.held(open).N(); n > 0 {
 		list = append(list, note.Count(n, "was", "were")+" not seen to end")
 	}
 	if n := t.hop.first.held(doubtful).N(); n > 0 {
-		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have been cut")
+		list = append(list, note.Count(n, "attempt without a mark is", "attempts without a mark are")+" long enough to have timed out")
 	}
 	if list == nil {
 		return ""
@@ -102,7 +102,7 @@ func (t tailer) uncertified(q Tail) string {
 	case q.Upper != nil:
 		return ""
 	case !t.certain():
-		return "the input does not say which attempts were cut, so nothing is certain about " + q.P.Label()
+		return "the input does not say which attempts timed out, so nothing is certain about " + q.P.Label()
 	case t.floor > 0:
 		return "attempts shorter than " + durations.Text(t.floor) + " look left out, so nothing is certain about " + q.P.Label()
 	case q.UpperRank > q.Size():
@@ -139,17 +139,17 @@ func (t tailer) cutSentence(q Tail) string {
 	if s.Count == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %s%s %s cut (%s%s; one-sided %s limits %s and %s)",
-		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), note.Form(s.Count, "was", "were"), ratio.Percent(s.Value), t.byWeight(), t.query.Confidence.Percent(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
+	text := fmt.Sprintf("%d of %s%s %s (%s%s; one-sided %s limits %s and %s)",
+		s.Count, note.Count(s.Of, "first attempt"), t.worth(s.Of, s.Size()), t.timedOut(s.Count), ratio.Percent(s.Value), t.byWeight(), t.query.Confidence.Percent(), ratio.Percent(s.Lower), ratio.Percent(s.Upper))
 	switch walls := len(t.r.Walls) + t.unlisted; {
 	case walls > 1:
-		return fmt.Sprintf("%s at %d walls, the first before %s", text, walls, q.P.Label())
+		return fmt.Sprintf("%s at %d timeouts, the first before %s", text, walls, q.P.Label())
 	case beyond >= s.Upper || !t.allAtTheWall():
 		return fmt.Sprintf("%s, the first before %s", text, q.P.Label())
 	case beyond < s.Lower:
-		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the wall at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.query.Confidence.Percent())
+		return fmt.Sprintf("%s, more than the %s beyond %s: it lies beyond the timeout at %s confidence", text, ratio.Percent(beyond), q.P.Label(), t.query.Confidence.Percent())
 	}
-	return fmt.Sprintf("%s: whether %s lies beyond the wall is undecided at %s confidence", text, q.P.Label(), t.query.Confidence.Percent())
+	return fmt.Sprintf("%s: whether %s lies beyond the timeout is undecided at %s confidence", text, q.P.Label(), t.query.Confidence.Percent())
 }
 
 func (t tailer) byWeight() string {
@@ -157,6 +157,14 @@ func (t tailer) byWeight() string {
 		return ""
 	}
 	return " by weight"
+}
+
+// timedOut is the verb of n first attempts that were cut.
+func (t tailer) timedOut(n uint64) string {
+	if t.hop.first.endings().cuts[spans.Caller] == 0 {
+		return "timed out"
+	}
+	return "timed out or " + note.Form(n, "was", "were") + " cancelled"
 }
 
 // allAtTheWall reports whether there is one wall and no cut came before it; only
@@ -183,13 +191,13 @@ func (t tailer) wallSentence() string {
 	}
 	switch n := len(known) + t.unlisted; {
 	case n == 0:
-		return fmt.Sprintf("the cuts at %s show no wall: if %s has a timeout, set --timeout %s=T", t.cutRange(), t.hopText(), t.hopText())
+		return fmt.Sprintf("those that timed out, at %s, show no common timeout: if %s has one, set --timeout %s=T", t.cutRange(), t.hopText(), t.hopText())
 	case n == 1:
-		return "wall " + known[0]
+		return "timeout " + known[0]
 	case n > fewWalls:
-		return fmt.Sprintf("walls %s and %d more", strings.Join(known[:fewWalls], ", "), n-fewWalls)
+		return fmt.Sprintf("timeouts %s and %d more", strings.Join(known[:fewWalls], ", "), n-fewWalls)
 	}
-	return "walls " + strings.Join(known, ", ")
+	return "timeouts " + strings.Join(known, ", ")
 }
 
 func (t tailer) wallText(w Wall) string {

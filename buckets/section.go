@@ -56,7 +56,7 @@ func tailTable(hops []Result, v *report.View) report.Table {
 	columns := hopColumns(hops, func(h *Result) (*Result, bool) { return h, false })
 	columns[0].Of = func(h *Result) value { return report.String(h.Name).Noted(notesOf(h)...) }
 	columns = append(columns,
-		column{Head: "n", Of: func(h *Result) value { return report.Count(h.TruncatedShare.Of) }}, column{Head: "cut", Of: cutShare})
+		column{Head: "n", Of: func(h *Result) value { return report.Count(h.TruncatedShare.Of) }}, column{Head: timedOut, Of: cutShare})
 	if anyHop(hops, hasCuts) {
 		// The confidence is one setting of the run.
 		columns = append(columns, column{Head: hops[0].Confidence.Percent() + " limits", Of: cutLimits})
@@ -116,7 +116,7 @@ func kaplanMeier(t *Tail) string {
 	if t.KM == nil {
 		return ""
 	}
-	return "Kaplan-Meier puts this at " + report.Round(*t.KM) + ", if cuts do not depend on slowness"
+	return "Kaplan-Meier puts this at " + report.Round(*t.KM) + ", if timeouts do not depend on slowness"
 }
 
 // notesOf leaves out what the row itself already says, and adds what no table
@@ -142,8 +142,8 @@ var signs = [...]struct {
 	occurs func(*Result) bool
 	line   string
 }{
-	{anyHopAtAll, "n: first attempts that completed or were cut (timed out or given up)."},
-	{hasCuts, "cut: the share of n that was cut, with its one-sided limits."},
+	{anyHopAtAll, "n: first attempts that completed, timed out or were cancelled."},
+	{hasCuts, "timed out: the share of n that did or was cancelled, with its one-sided limits."},
 	{hasFailures, "failed: the share of all first attempts that ended in another error; not in n."},
 	{hasTail(atLeast), "≥: the timeout hides the value; it is this or more."},
 	{hasTail(noValue), report.Dash + ": nothing can be said of the value."},

@@ -33,7 +33,7 @@ func TestSharesOfNothing(t *testing.T) {
 	}
 }
 
-const conditioned = "if the tail goes on as below the wall"
+const conditioned = "if the tail goes on as below the timeout"
 
 // guessed is a quantile that the wall hides, with an estimate.
 func guessed() *Tail {
@@ -51,7 +51,7 @@ func guessed() *Tail {
 func TestServerSideComesBeforeTheEstimate(t *testing.T) {
 	q := guessed()
 	q.ServerSide = &ServerSide{Value: new(int64(1500e6)), Coverage: Coverage{N: 73, Of: 73}}
-	want := "server side 1.5 s (73 of 73 cut first attempts have a server span); estimate 1.234 s, by the most careful of 3 models"
+	want := "server side 1.5 s (73 of 73 first attempts that timed out have a server span); estimate 1.234 s, by the most careful of 3 models"
 	if got := beyondWall(q); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want it to begin with %q", got, want)
 	}
@@ -64,9 +64,9 @@ func TestEveryFailingGateStandsWithItsFigure(t *testing.T) {
 		{Gate: fit.EnoughExceedances, Figure: 12, Limit: 50}, {Gate: fit.NotTooFar, Figure: math.Inf(1), Limit: 5},
 		{Gate: fit.SeenNearWall, Figure: 2.814, Limit: 1.5}, {Gate: fit.OneWall, Figure: 2, Limit: 1},
 	}}
-	want := "server side: 3 of 73 cut first attempts have a server span, a selected sample, and p90 is not among them; " +
+	want := "server side: 3 of 73 first attempts that timed out have a server span, a selected sample, and p90 is not among them; " +
 		"no estimate; only 12 completed attempts in its tail (gate 1: at least 50); no attempt lies beyond p90 (gate 2: at most 5); " +
-		"the wall is 2.81 times the slowest completed attempt (gate 5: below 1.5); signs of 2 walls (gate 6: only 1)"
+		"the timeout is 2.81 times the slowest completed attempt (gate 5: below 1.5); signs of 2 timeouts (gate 6: only 1)"
 	if got := beyondWall(q); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -20,7 +20,7 @@ func serverNote(t *Tail) string {
 	if s == nil || t.Status != quantile.AtLeast {
 		return ""
 	}
-	seen := fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "cut first attempt")+note.Form(s.N, " has", " have"))
+	seen := fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that timed out", "first attempts that timed out")+note.Form(s.N, " has", " have"))
 	if s.Selected {
 		seen += ", a selected sample"
 	}
@@ -42,9 +42,9 @@ func estimateNote(t *Tail) string {
 	case e.Value == nil:
 		return "no estimate; it would be longer than a duration can be"
 	case e.Bound == nil:
-		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the wall; it sizes a canary and sets no timeout", report.Round(*e.Value))
+		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the timeout; it sizes a canary and sets no timeout", report.Round(*e.Value))
 	}
-	return fmt.Sprintf("estimate %s, by the most careful of %s up to %s, if the tail goes on as below the wall (f %s); it sizes a canary and sets no timeout",
+	return fmt.Sprintf("estimate %s, by the most careful of %s up to %s, if the tail goes on as below the timeout (f %s); it sizes a canary and sets no timeout",
 		report.Round(*e.Value), note.Count(len(e.Models), "model"), report.Round(*e.Bound), gateFigure(e.F))
 }
 
@@ -66,7 +66,7 @@ func gateText(j fit.Judgement, label string) string {
 		if math.IsInf(j.Figure, 0) {
 			return "no attempt lies beyond " + label
 		}
-		return "attempts cut are " + f + " times those beyond " + label
+		return "attempts that timed out are " + f + " times those beyond " + label
 	case fit.FiniteMean:
 		return "the fitted tail is too heavy, ξ " + f
 	case fit.FitsBelow:
@@ -75,9 +75,9 @@ func gateText(j fit.Judgement, label string) string {
 		if math.IsInf(j.Figure, 0) {
 			return "no completed attempt took any time"
 		}
-		return "the wall is " + f + " times the slowest completed attempt"
+		return "the timeout is " + f + " times the slowest completed attempt"
 	}
-	return "signs of " + f + note.Form(j.Figure, " wall", " walls")
+	return "signs of " + f + note.Form(j.Figure, " timeout", " timeouts")
 }
 
 func gateLimit(j fit.Judgement) string {

@@ -59,12 +59,15 @@ func quantileOf(s *quantile.Summary, j int) int64 {
 	return s.Max
 }
 
+// timedOut heads what a timeout ended, the attempt's own or one around or below it.
+const timedOut = "timed out"
+
 func bucketRows(hops []Result) []bucketRow {
 	var rows []bucketRow
 	for i := range hops {
 		start, h := len(rows), &hops[i]
 		rows = appendBucket(rows, h, "completed", h.Completed, "")
-		rows = appendBucket(rows, h, "cut", h.Truncated.Bucket, cutCauses(h.Truncated.CutBy))
+		rows = appendBucket(rows, h, timedOut, h.Truncated.Bucket, cutCauses(h.Truncated.CutBy))
 		rows = appendBucket(rows, h, "failed", h.Failed.Bucket, failureCauses(h.Failed.Kinds))
 		if h.Recorded.All.N != h.Completed.All.N {
 			rows = appendBucket(rows, h, "recorded", h.Recorded, "")
@@ -102,8 +105,8 @@ func bucketCaption(hops []Result, rows []bucketRow) []string {
 	}
 	switch {
 	case !occurs(rows, "completed"):
-	case occurs(rows, "cut"):
-		lines = append(lines, "completed: conditional on completion; slow attempts that were cut are missing.")
+	case occurs(rows, timedOut):
+		lines = append(lines, "completed: conditional on completion; slow attempts that timed out are missing.")
 	case occurs(rows, "failed"):
 		lines = append(lines, "completed: conditional on completion.")
 	}
@@ -132,7 +135,7 @@ func cutCause(by spans.CutBy) string {
 	case spans.Own:
 		return "own timeout"
 	case spans.Below:
-		return "cut below"
+		return timedOut + " below"
 	case spans.Caller:
 		return "caller left"
 	}
@@ -165,9 +168,9 @@ func wallTable(hops []Result) report.Table {
 		}
 	}
 	s := report.ScaleOf(ends)
-	return report.NewTable("Walls: the timeouts that cut", rows, append(hopColumns(hops, func(w *wallRow) (*Result, bool) { return w.hop, w.ditto }), []report.Column[wallRow]{
+	return report.NewTable("Timeouts, as given or seen in the data", rows, append(hopColumns(hops, func(w *wallRow) (*Result, bool) { return w.hop, w.ditto }), []report.Column[wallRow]{
 		{Head: "timeout", Of: func(w *wallRow) value { return report.String(wallText(w.Wall, s)) }},
-		{Head: "attempts", Is: report.Key, Of: func(w *wallRow) value { return report.String(fmt.Sprintf("%d cut", w.Count)) }},
+		{Head: "attempts", Is: report.Key, Of: func(w *wallRow) value { return report.String(fmt.Sprintf("%d %s", w.Count, timedOut)) }},
 		{Head: "source", Is: report.Words, Of: func(w *wallRow) value { return report.String(wallSource(w.Source)) }},
 	}...), wallCaption(rows)...)
 }
@@ -195,5 +198,5 @@ func wallCaption(rows []wallRow) []string {
 	if !slices.ContainsFunc(rows, func(w wallRow) bool { return w.Source == Inferred }) {
 		return nil
 	}
-	return []string{"inferred: cuts that lie together show a timeout, somewhere between the slowest attempt that completed below them and the first of them."}
+	return []string{"inferred: attempts that timed out lie together and show a timeout, somewhere between the slowest that completed below them and the first of them."}
 }

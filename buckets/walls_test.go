@@ -75,7 +75,7 @@ func TestOfManyRecordedWallsTheBusiestAreListed(t *testing.T) {
 	if got := warned(r, "walls_omitted"); got != "19 different timeouts are at work: the 16 that end most attempts are listed" {
 		t.Errorf("warning %q", got)
 	}
-	if got := r.Tail[2].Reason; !strings.Contains(got, "at 19 walls, the first before p99; walls 50 ms, 100 ms, 101 ms, 102 ms and 15 more;") {
+	if got := r.Tail[2].Reason; !strings.Contains(got, "at 19 timeouts, the first before p99; timeouts 50 ms, 100 ms, 101 ms, 102 ms and 15 more;") {
 		t.Errorf("reason %q", got)
 	}
 }

@@ -115,7 +115,7 @@ func TestWithoutMarksAndTimeoutNothingIsCertain(t *testing.T) {
 	log := done(to(1000)...).unmarked()
 	r := hopOf(t, NewConfig(nil), without(asked("0.5", "0.95")), log)
 	for _, one := range r.Tail {
-		if one.Upper != nil || one.Reason != "the input does not say which attempts were cut, so nothing is certain about "+one.P.Label() {
+		if one.Upper != nil || one.Reason != "the input does not say which attempts timed out, so nothing is certain about "+one.P.Label() {
 			t.Errorf("%s %q", tailText(one), one.Reason)
 		}
 	}
@@ -124,7 +124,7 @@ func TestWithoutMarksAndTimeoutNothingIsCertain(t *testing.T) {
 	if d := same([]string{"exact 500 upper 528", "exact 650 upper 677", "at_least 692", "at_least 900", "at_least 900"}, tailTexts(r)); d != "" {
 		t.Error(d)
 	}
-	if got := r.Tail[2].Reason; !strings.Contains(got, "; 207 attempts without a mark are long enough to have been cut: ") {
+	if got := r.Tail[2].Reason; !strings.Contains(got, "; 207 attempts without a mark are long enough to have timed out: ") {
 		t.Error(got)
 	}
 	// A day without cuts under a known timeout certifies, with marks or without.

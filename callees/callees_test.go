@@ -85,7 +85,7 @@ func TestCallsOfOneNameToSeveralServicesAreToldApart(t *testing.T) {
 		"a cut one, tried again in vain": {[]call{toB, cut(toC), cut(retry(nowhere))}, "a GET -> b, a GET -> c, a GET -> c", ""},
 		"some without a server":          {[]call{toB, toC, nowhere}, "a GET, a GET, a GET", "calls of a GET (client) go to several services (b, c) and are shown as one hop: only 4 of 6 calls looked at have a server's span that names it"},
 		"few without one, but the cut ones": {append(slices.Repeat([]call{toB}, 30), toC, cut(nowhere)), strings.Repeat("a GET, ", 31) + "a GET",
-			"calls of a GET (client) go to several services (b, c) and are shown as one hop: only 0 of 2 cut calls looked at have a server's span that names it"},
+			"calls of a GET (client) go to several services (b, c) and are shown as one hop: only 0 of 2 timed-out calls looked at have a server's span that names it"},
 		"few without one": {append(slices.Repeat([]call{toB}, 30), toC, nowhere), strings.Repeat("a GET -> b, ", 30) + "a GET -> c, a GET", ""},
 	} {
 		apart, warnings := surveyOf(traceOf(c.calls...), traceOf(c.calls...)).Apart()

@@ -119,7 +119,7 @@ func (h *hop) why(id spans.Hop) string {
 	}
 	of, what := h.all, "calls"
 	if of.enough() {
-		of, what = h.cut, "cut calls"
+		of, what = h.cut, "timed-out calls"
 	}
 	return text + fmt.Sprintf("only %d of %d %s looked at have a server's span that names it", of.known, of.calls, what)
 }

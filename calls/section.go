@@ -175,7 +175,7 @@ var named = []report.Column[Pair]{
 func (r *Result) pairTable() report.Table {
 	columns := append(named[:len(named):len(named)], []report.Column[Pair]{
 		{Head: "n", Of: func(p *Pair) value { return report.Count(p.N) }},
-		{Head: "cut", Of: func(p *Pair) value { return report.Count(p.Cut) }},
+		{Head: "timed out", Of: func(p *Pair) value { return report.Count(p.Cut) }},
 		{Head: "gap, median", Is: report.Rounded, Of: func(p *Pair) value { return report.Nanos(p.Figures.GapP50) }},
 		{Head: "work, median", Is: report.Rounded, Of: func(p *Pair) value { return report.Nanos(p.Figures.WorkP50) }},
 		{Head: "slow by gap", Is: report.Rounded, Of: func(p *Pair) value { return report.Nanos(p.Figures.ExcessGap) }},
@@ -183,8 +183,8 @@ func (r *Result) pairTable() report.Table {
 		{Head: "why", Is: report.Words, Of: func(p *Pair) value { return report.Code(p.Verdict).Noted(p.note()) }},
 	}...)
 	caption := []string{
-		"gap: a call's duration less its server's, so wait and return together; of a cut call what it waited. work: the server's.",
-		"slow by: how much longer calls from p95 up, or cut, take than those up to p50, in the mean.",
+		"gap: a call's duration less its server's, so wait and return together; of one that timed out what it waited. work: the server's.",
+		"slow by: how much longer calls from p95 up, and those that timed out, take than those up to p50, in the mean.",
 	}
 	if n := len(r.Unanswered); n > 0 {
 		caption = append(caption, fmt.Sprintf("%s no server's span and no verdict.", note.Count(n, "hop")+note.Form(n, "'s calls have", "s' calls have")))
@@ -214,12 +214,12 @@ func (r *Result) calleeTable() report.Table {
 		{Head: "busy", Of: func(c *Callee) value { return report.Maybe(c.Utilisation, report.Share) }},
 		{Head: "for 70 %", Of: func(c *Callee) value { return report.Maybe(c.ForSeventy, report.Count) }},
 		{Head: "worked", Is: report.Rounded, Of: func(c *Callee) value { return report.Nanos(c.Work) }},
-		{Head: "in vain", Is: report.Rounded, Of: func(c *Callee) value { return report.Nanos(c.Wasted) }},
+		{Head: "wasted", Is: report.Rounded, Of: func(c *Callee) value { return report.Nanos(c.Wasted) }},
 		{Head: "share", Of: func(c *Callee) value { return report.Share(c.WastedShare()) }},
 	},
 		"most at once, of the time: the most server's spans open, and for which part of the time that any was. It shows no pool: a caller that makes one call after the other holds a plateau too.",
 		"pool, busy: how many workers there are and how busy they are, where calls that waited begin as others end; for 70 %: with so many each would work 70 % of the time.",
-		"in vain: for callers that had left. It is slot time, not CPU time.")
+		"wasted: for callers that had left. It is slot time, not CPU time.")
 }
 
 // detailTable has what the verdicts rest on.

@@ -71,7 +71,7 @@ func (f *Inspection) keyTable() report.Table {
 func (f *Inspection) markTable() report.Table {
 	rows := f.Outcomes
 	for _, m := range f.Marks {
-		rows = append(rows, HowMany{"cut by the rule " + m.Rule, m.N})
+		rows = append(rows, HowMany{"timed out by the rule " + m.Rule, m.N})
 	}
 	return report.NewTable("How attempts ended", rows, []report.Column[HowMany]{
 		{Head: "ended", Is: report.Key | report.Words, Of: func(h *HowMany) report.Value { return report.String(h.Outcome) }},

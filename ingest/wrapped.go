@@ -134,7 +134,7 @@ func (f opener) skipZeros() {
 		}
 	}
 	if f.Skipped > 0 {
-		f.Warn("nul_bytes", f.Path+" starts with "+note.Count(f.Skipped, "NUL byte")+", as a log does that was cut while it was written: what stood there is lost")
+		f.Warn("nul_bytes", f.Path+" starts with "+note.Count(f.Skipped, "NUL byte")+", as a log does that was emptied while it was written: what stood there is lost")
 	}
 }
 

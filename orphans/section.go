@@ -130,7 +130,7 @@ func pairTable(r *Result) report.Table {
 		named("call", func(p *Pair) spans.Hop { return p.Parent }),
 		named("callee", func(p *Pair) spans.Hop { return p.Child }),
 		{Head: "orphaned", Of: func(p *Pair) value { return report.Count(p.Orphaned) }},
-		{Head: "cut calls", Of: func(p *Pair) value { return report.Count(p.CutCalls) }},
+		{Head: "timed out", Of: func(p *Pair) value { return report.Count(p.CutCalls) }},
 		{Head: "callee seen", Of: func(p *Pair) value { return report.Count(p.CutCallsWithChild) }},
 		{Head: "stopped", Of: func(p *Pair) value { return report.OutOf(p.Stopped, p.StoppedOf) }},
 		{Head: "honours cancellation", Is: report.Words, Of: honours},
@@ -151,9 +151,9 @@ func pairTable(r *Result) report.Table {
 				return report.Nanos(p.WastedDoubtful)
 			}})
 	}
-	return report.NewTable("Who calls whom in vain", r.Pairs, columns,
-		"callee seen: cut calls with such a callee in the trace. stopped: callees of first calls that ended with an error or a cancellation within 50 ms of the cut, or surely before their usual work was done.",
-		"honours cancellation: whether most of those that were still at work stop, with the limits of their share. One that completed within 50 ms of the cut says nothing: it may have been about to.",
+	return report.NewTable("Work for callers that had left", r.Pairs, columns,
+		"callee seen: calls that timed out with such a callee in the trace. stopped: callees of first calls that ended with an error or a cancellation within 50 ms of the end of their call, or surely before their usual work was done.",
+		"honours cancellation: whether most of those that were still at work stop, with the limits of their share. One that completed within 50 ms of it says nothing: it may have been about to.",
 		"started late, worked: means over the orphans. queue, slow: what all calls show, see calls; where those do not tell, they waited longer than they worked, or less than a tenth of it.")
 }
 
@@ -174,18 +174,18 @@ func inversionTable(r *Result) report.Table {
 		named("caller", func(i *Inversion) spans.Hop { return i.Parent }),
 		{Head: "waits", Of: func(i *Inversion) value { return report.Nanos(i.ParentWall) }},
 		named("callee", func(i *Inversion) spans.Hop { return i.Child }),
-		{Head: "is granted", Of: func(i *Inversion) value { return report.Nanos(i.ChildWall) }},
+		{Head: "may take", Of: func(i *Inversion) value { return report.Nanos(i.ChildWall) }},
 		{Head: "calls", Of: func(i *Inversion) value { return report.Count(i.Seen) }},
 	})
 }
 
 func cutOrderTable(r *Result) report.Table {
-	return report.NewTable("Order of nested cuts", r.CutOrder, []report.Column[CutOrder]{
+	return report.NewTable("Order of nested timeouts", r.CutOrder, []report.Column[CutOrder]{
 		named("outer call", func(c *CutOrder) spans.Hop { return c.Outer }),
 		named("inner call", func(c *CutOrder) spans.Hop { return c.Inner }),
 		{Head: "outer first", Of: func(c *CutOrder) value { return report.Count(c.OuterFirst) }},
 		{Head: "together", Of: func(c *CutOrder) value { return report.Count(c.Together) }},
 		{Head: "inner first", Of: func(c *CutOrder) value { return report.Count(c.InnerFirst) }},
 		{Head: "doubtful", Of: func(c *CutOrder) value { return report.Count(c.Doubtful) }},
-	}, "In a sound tree the inner call is cut first, so that its caller can still answer. Together: within 2 %. Doubtful: how many of these two clocks decided that may be so far apart.")
+	}, "In a sound tree the inner call times out first, so that its caller can still answer. Together: within 2 %. Doubtful: how many of these two clocks decided that may be so far apart.")
 }

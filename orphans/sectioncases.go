@@ -83,9 +83,21 @@ func whereabouts(c *Case) string {
 
 func ended(e *End) string {
 	if e.Outcome == spans.Truncated {
-		return "cut (" + e.CutBy.String() + ")"
+		return endedBy(e.CutBy)
 	}
 	return e.Outcome.String()
+}
+
+func endedBy(by spans.CutBy) string {
+	switch by {
+	case spans.Own:
+		return "timed out"
+	case spans.Below:
+		return "timed out below"
+	case spans.Caller:
+		return "cancelled by its caller"
+	}
+	return "timed out or cancelled"
 }
 
 // waterfall draws parent and child on one line of time.

@@ -8,7 +8,7 @@ import (
 	"github.com/tailscope/tailscope/report"
 )
 
-const conditioned = "if the tail goes on as below the wall"
+const conditioned = "if the tail goes on as below the timeout"
 
 // A figure never stands without its condition, and never as if it were sure.
 func TestEstimatesNameTheirConditionAndNoConfidence(t *testing.T) {

@@ -137,12 +137,12 @@ func TestRoundingOfBounds(t *testing.T) {
 }
 
 func TestFootnotesSayTheRestOnce(t *testing.T) {
-	rest := " (5 %; of 200); wall between 2 s and 5 s; a canary with a raised timeout needs 59 first attempts"
+	rest := " (5 %; of 200); timeout between 2 s and 5 s; a canary with a raised timeout needs 59 first attempts"
 	notes := footnotes{number: map[string]int{}}
-	for _, text := range []string{"p90 is cut" + rest, "short; one", "p95 is cut" + rest, "other; one", "p90 is cut" + rest} {
+	for _, text := range []string{"p90 is hidden" + rest, "short; one", "p95 is hidden" + rest, "other; one", "p90 is hidden" + rest} {
 		notes.cite(text)
 	}
-	want := []string{"p90 is cut" + rest, "short; one", "p95 is cut (5 %; of 200); the rest as in [1]", "other; one"}
+	want := []string{"p90 is hidden (5 %; of 200); see [5]", "short; one", "p95 is hidden (5 %; of 200); see [5]", "other; one", strings.TrimPrefix(rest, " (5 %; of 200); ")}
 	if diff := cmp.Diff(want, notes.lines()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}

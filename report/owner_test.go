@@ -52,7 +52,7 @@ func unowned() *run {
 		Tail: attribution.Side{Traces: 5, Limit: 9 * ms, Mean: 12 * ms}, Body: attribution.Side{Traces: 250, Limit: 3 * ms, Mean: 12 * ms},
 		EndToEnd: summary(r.Quantiles, 3*ms, 9*ms), P99: 9 * ms, SumOfP99: 9 * ms,
 		Hops:    []attribution.Hop{{Hop: spans.Hop{Name: "a"}, TailMean: 6 * ms, BodyMean: 6 * ms, LargestIn: 5}, {Hop: spans.Hop{Name: "b"}, TailMean: 6 * ms, BodyMean: 6 * ms}},
-		Verdict: "no owner: the tail takes no longer than the body (means 12 ms and 12 ms)",
+		Verdict: "no owner: the tail takes no longer than typical traces (means 12 ms and 12 ms)",
 		Failures: attribution.Failures{
 			Blame:  attribution.Blame{N: 30, ByHop: []attribution.HopCount{{Hop: "a", N: 15}, {Hop: "b", N: 15}}, Verdict: attribution.Spread},
 			AnyCut: attribution.Blame{Verdict: attribution.TooFew},

@@ -123,22 +123,47 @@ func (f *footnotes) cite(text string) int {
 }
 
 // lines returns the texts as they are printed. The quantiles of a hop often
-// differ in their first clauses only: what follows them is said once.
+// differ in their first clauses only: what follows these is said once, in a note
+// of its own after all others.
 func (f *footnotes) lines() []string {
-	lines := make([]string, len(f.texts))
-	said := map[string]int{}
-	for i, text := range f.texts {
-		lines[i] = text
-		ends := endings(text)
-		if j := slices.IndexFunc(ends, func(end string) bool { return said[end] > 0 }); j >= 0 {
-			lines[i] = fmt.Sprintf("%sthe rest as in [%d]", strings.TrimSuffix(text, ends[j]), said[ends[j]])
-			continue // so that no reference leads to another
+	lines, shared := slices.Clone(f.texts), f.sharedEndings()
+	number := map[string]int{}
+	for i, end := range shared {
+		if end == "" {
+			continue
 		}
-		for _, end := range ends {
-			said[end] = i + 1
+		if number[end] == 0 {
+			lines = append(lines, end)
+			number[end] = len(lines)
 		}
+		lines[i] = fmt.Sprintf("%ssee [%d]", strings.TrimSuffix(f.texts[i], end), number[end])
 	}
 	return lines
+}
+
+// sharedEndings are the longest end of each text that another has too, "" for
+// none. None is the end of one text alone: it would be printed once either way.
+func (f *footnotes) sharedEndings() []string {
+	has, taken := map[string]int{}, map[string]int{}
+	for _, text := range f.texts {
+		for _, end := range endings(text) {
+			has[end]++
+		}
+	}
+	shared := make([]string, len(f.texts))
+	for i, text := range f.texts {
+		ends := endings(text)
+		if j := slices.IndexFunc(ends, func(end string) bool { return has[end] > 1 }); j >= 0 {
+			shared[i] = ends[j]
+			taken[ends[j]]++
+		}
+	}
+	for i, end := range shared {
+		if taken[end] < 2 {
+			shared[i] = ""
+		}
+	}
+	return shared
 }
 
 // endings are what follows the first few clauses of a text, longest first, as

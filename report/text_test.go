@@ -14,7 +14,7 @@ import (
 // that stands as if it were true. 5737 ms is the recorded p95 of batch 1.
 func TestCutValuesStandOnMarkedLinesOnly(t *testing.T) {
 	cutValue := regexp.MustCompile(`5[.]?7[0-9][0-9] m?s`)
-	marked := regexp.MustCompile(`\b(cut|recorded)\b`)
+	marked := regexp.MustCompile(`\b(timed out|recorded)\b`)
 	for _, r := range []*run{cutTail(), configured()} {
 		for _, f := range []report.Format{report.Text, report.Markdown} {
 			for _, width := range []int{0, 1, 40, 50, 60, 80, 120} {
@@ -55,7 +55,7 @@ func TestBatch1Reads(t *testing.T) {
 
 func TestFootnotesAreShared(t *testing.T) {
 	out := write(t, report.Text, configured(), report.Options{})
-	if strings.Count(out, "were cut at 5 s") != 1 || strings.Count(out, "[1]") != 5 {
+	if strings.Count(out, "timed out at 5 s") != 1 || strings.Count(out, "[1]") != 5 {
 		t.Errorf("four quantiles of one reason do not share a footnote:\n%s", out)
 	}
 }
@@ -144,7 +144,7 @@ func TestUnfinishedIsSaid(t *testing.T) {
 func TestSplitTablesRepeatKeys(t *testing.T) {
 	page := write(t, report.Text, cutTail(), report.Options{Width: 50})
 	for line := range strings.SplitSeq(tables(page), "\n") {
-		if strings.Contains(line, "5.770 s") && !regexp.MustCompile(`^  (generate +completed|generate +cut| +cut| +recorded)`).MatchString(line) {
+		if strings.Contains(line, "5.770 s") && !regexp.MustCompile(`^  (generate +completed|generate +timed out| +timed out| +recorded)`).MatchString(line) {
 			t.Errorf("a row without its bucket: %s", line)
 		}
 	}

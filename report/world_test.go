@@ -200,8 +200,8 @@ func generate() buckets.Result {
 func cutTail() *run {
 	h, ps := generate(), probabilities(fivePs...)
 	h.Walls = []buckets.Wall{{Source: buckets.Inferred, Count: 33, From: 2026 * ms, To: 5703 * ms}}
-	why := "33 of 200 first attempts were cut (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than lie beyond "
-	remedy := "; wall between 2.026 s and 5.703 s (set --timeout generate=T); highest certifiable quantile p78; a canary with a raised timeout needs first attempts: 29 for p90, 59 for p95, 299 for p99, 2995 for p99.9"
+	why := "33 of 200 first attempts timed out (16.5 %; one-sided 95 % limits 12.3 % and 21.4 %), more than lie beyond "
+	remedy := "; timeout between 2.026 s and 5.703 s (set --timeout generate=T); highest certifiable quantile p78; a canary with a raised timeout needs first attempts: 29 for p90, 59 for p95, 299 for p99, 2995 for p99.9"
 	h.Tail = []buckets.Tail{exact(ps[0], 200, 1079*ms)}
 	for _, p := range ps[1:] {
 		h.Tail = append(h.Tail, atLeastTail(p, 200, 2026*ms, why+p.Label()+remedy))
@@ -217,7 +217,7 @@ func configured() *run {
 	h.Walls = []buckets.Wall{{Timeout: &wall, Source: buckets.Configured, Count: 33, From: wall, To: wall}}
 	for i := range h.Tail[1:] {
 		h.Tail[i+1].Value = wall
-		h.Tail[i+1].Reason = "33 of 200 first attempts were cut at 5 s, more than lie beyond this quantile: raise the timeout for a few requests to see further"
+		h.Tail[i+1].Reason = "33 of 200 first attempts timed out at 5 s, more than lie beyond this quantile: raise the timeout for a few requests to see further"
 	}
 	lower, upper := 1*s, 1200*ms
 	h.Tail[0].Lower, h.Tail[0].Upper = &lower, &upper
@@ -261,7 +261,7 @@ func allCut() *run {
 		Walls:          []buckets.Wall{{Source: buckets.Inferred, Count: 2, From: 0, To: 4001 * ms}},
 	}
 	for _, p := range ps {
-		h.Tail = append(h.Tail, noValueTail(p, 3, "no completion observed; recorded cuts 4001..4009 ms: set --timeout llm=T to have a lower bound"))
+		h.Tail = append(h.Tail, noValueTail(p, 3, "no completion observed; timeouts recorded at 4001..4009 ms: set --timeout llm=T to have a lower bound"))
 	}
 	return &run{Input: inputOf(3), Quantiles: ps, Hops: []buckets.Result{h}}
 }
@@ -271,7 +271,7 @@ func nothing() *run {
 	ps := probabilities("0.5")
 	return &run{Input: inputOf(1), Quantiles: ps, Hops: []buckets.Result{{
 		Hop: spans.Hop{Name: "queue"}, Attempts: 1, FirstAttempts: 1, Unfinished: 1, Truncated: cutOnly(cuts(0, 0, 0, 0)), Confidence: quantile.MustP("0.95"),
-		Tail: []buckets.Tail{noValueTail(ps[0], 0, "no first attempt completed or was cut")},
+		Tail: []buckets.Tail{noValueTail(ps[0], 0, "no first attempt completed or timed out")},
 	}}}
 }
 
@@ -312,7 +312,7 @@ func retried() *run {
 		{Timeout: &wall, Source: buckets.Recorded, Count: 1, From: wall, To: wall},
 		{Source: buckets.Inferred, Count: 1, From: 120*ms + 1, To: 1001*ms + 1},
 	}
-	h.Tail = []buckets.Tail{exact(ps[0], 5, 120*ms), atLeastTail(ps[1], 5, 1*s, "2 of 5 first attempts were cut at 1 s: raise the timeout to see further")}
+	h.Tail = []buckets.Tail{exact(ps[0], 5, 120*ms), atLeastTail(ps[1], 5, 1*s, "2 of 5 first attempts timed out at 1 s: raise the timeout to see further")}
 	return &run{Input: inputOf(7), Quantiles: ps, Hops: []buckets.Result{h}}
 }
 

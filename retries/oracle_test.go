@@ -94,7 +94,7 @@ func passedUp(lines []testLine) []testLine {
 }
 
 // unanswered reports whether attempts of one hop were cut and not answered in time: by
-// as many completed retries as first attempts were cut, one of them after the last cut.
+// as many completed retries as first attempts timed out, one of them after the last cut.
 func unanswered(calls []testLine) bool {
 	cuts, firsts, answers, lastCut, answer, untimed := 0, 0, 0, 0, 0, false
 	for _, c := range calls {

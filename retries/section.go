@@ -51,7 +51,7 @@ func worthText(h *Hop) string {
 	if h.Attempts == h.Calls {
 		return "Retries: none"
 	}
-	of := fmt.Sprintf("%d of %s cut first and retried completed", h.Rescue.N, note.Count(h.Rescue.Of, "call that was", "calls that were"))
+	of := fmt.Sprintf("%d of %s completed", h.Rescue.N, note.Count(h.Rescue.Of, "call that timed out at first and was retried", "calls that timed out at first and were retried"))
 	if h.Rescue.Verdict == TooFew {
 		return "Retries: not enough to tell whether they help: " + of
 	}
@@ -76,7 +76,7 @@ var columns = []report.Column[Hop]{
 	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind.String()) }},
 	{Key: "calls", Head: "calls", Of: func(h *Hop) value { return report.Count(h.Calls) }},
 	{Key: "attempts", Head: "attempts", Of: func(h *Hop) value { return report.Count(h.Attempts) }},
-	{Key: "first_cut", Head: "first cut", Of: func(h *Hop) value { return report.Count(h.FirstCut).Noted(finishedText(h.FinishedAnyway)) }},
+	{Key: "first_cut", Head: "timed out", Of: func(h *Hop) value { return report.Count(h.FirstCut).Noted(finishedText(h.FinishedAnyway)) }},
 	{Key: "retries_after_cut", Of: func(h *Hop) value { return report.Count(h.Rescue.Of) }},
 	{Key: "retries_completed", Of: func(h *Hop) value { return report.Count(h.Rescue.N) }},
 	{Head: "rescued", Of: func(h *Hop) value { return ofSome(h.Rescue.Count) }},
@@ -96,7 +96,7 @@ var columns = []report.Column[Hop]{
 	{Key: "first_completion", Of: func(h *Hop) value { return report.Maybe(h.Completion, report.Share) }},
 	{Key: "verdict", Of: func(h *Hop) value { return report.Code(h.Rescue.Verdict) }},
 	{Head: "retries", Is: report.Words, Of: func(h *Hop) value { return report.String(h.Rescue.Verdict.Words()) }},
-	{Head: "wall", Is: report.Words, Of: func(h *Hop) value { return report.Code(h.Wall.Verdict).Noted(wallNote(h)) }},
+	{Head: "failing calls", Is: report.Words, Of: func(h *Hop) value { return report.String(h.Wall.Verdict.words()).Noted(wallNote(h)) }},
 	{Key: "executed_twice", Head: "executed twice", Of: func(h *Hop) value {
 		return report.Maybe(h.ExecutedTwice, func(t Twice) value { return report.OutOf(t.N, t.Of) })
 	}},
@@ -193,20 +193,20 @@ func finishedText(f *Finished) string {
 	if f == nil {
 		return ""
 	}
-	text := fmt.Sprintf("of the cut first attempts whose server is there %s ended well on it all the same", ofText(f.Count))
+	text := fmt.Sprintf("of the first attempts that timed out and whose server is there %s ended well on it all the same", ofText(f.Count))
 	switch {
 	case f.MedianAfter == nil:
 	case *f.MedianAfter == 0:
-		text += ", half of them or more before the cut: the answer was lost on its way"
+		text += ", half of them or more before the call ended: the answer was lost on its way"
 	default:
-		text += fmt.Sprintf(", in the median %s after the cut: a longer wait would have done", durations.Text(*f.MedianAfter))
+		text += fmt.Sprintf(", in the median %s after the call ended: a longer wait would have done", durations.Text(*f.MedianAfter))
 	}
 	return text
 }
 
 func worthCaption(o *Result) []string {
 	lines := []string{
-		"rescued: of the calls whose first attempt was cut and that were retried, those that a retry completed; limits: one-sided, " + ratio.Number(o.Confidence.Float()) + " % each.",
+		"rescued: of the calls whose first attempt timed out and that were retried, those that a retry completed; limits: one-sided, " + ratio.Number(o.Confidence.Float()) + " % each.",
 	}
 	if o.All.Completion != nil {
 		lines = append(lines, fmt.Sprintf("Retries help where one surely completes more than half as often as first attempts do (%s of all), in part where it surely completes less often than these; they do not help where it is surely less than half as often.", ratio.Percent(*o.All.Completion)))

@@ -25,7 +25,7 @@ func TestMultiplesOfTheWallAreMarked(t *testing.T) {
 
 // An answer that was there before the cut needed no longer wait.
 func TestAServerThatEndedBeforeTheCutWasNotTooSlow(t *testing.T) {
-	for after, want := range map[int64]string{0: "lost on its way", 5e6: "in the median 5 ms after the cut: a longer wait would have done"} {
+	for after, want := range map[int64]string{0: "lost on its way", 5e6: "in the median 5 ms after the call ended: a longer wait would have done"} {
 		got := finishedText(&Finished{Count: Count{N: 9, Of: 9}, MedianAfter: &after})
 		if !strings.Contains(got, "9 of 9") || !strings.HasSuffix(got, want) {
 			t.Errorf("%d: %s", after, got)

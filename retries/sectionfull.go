@@ -53,7 +53,7 @@ func wallHistogram(r *Result) report.Table {
 			return report.String(report.ScaleOf([]int64{b.hop.Wall.Width, b.of.From}).Nearest(b.of.From))
 		}},
 		{Head: "calls", Of: func(b *row) value { return report.Count(b.of.N) }},
-		{Head: "of the wall", Is: report.Words, Of: func(b *row) value {
+		{Head: "of the timeout", Is: report.Words, Of: func(b *row) value {
 			return report.String(multipleIn(b.of.From, b.hop.Wall.Width, b.hop.Wall.Timeout))
 		}},
 	}, "All attempts of a call together, from the first start to the last end. Empty rows are left out.")

@@ -63,6 +63,17 @@ const (
 	WallTooFew WallVerdict = "too_few"
 )
 
+// words says where failing calls ended: "at the timeout", "scattered" or "too few".
+func (v WallVerdict) words() string {
+	switch v {
+	case AtTheWall:
+		return "at the timeout"
+	case WallTooFew:
+		return "too few"
+	}
+	return string(v)
+}
+
 // Jitter says whether the gaps before retries differ.
 type Jitter string
 
@@ -138,16 +149,16 @@ type Rule struct{ Name, Needs, Says string }
 
 // Rules lists the rules in the order of the section.
 var Rules = [...]Rule{
-	{"call", "1 attempt", "a first attempt and its retries: each belongs to the latest cut or failed attempt of its hop that ended before it and has none yet"},
-	{"same_slowness", fmt.Sprintf("%d calls cut first and retried, 1 first attempt that completed", leastRescued), "the upper limit of the share that a retry completed is below half of the first attempts' completion rate"},
+	{"call", "1 attempt", "a first attempt and its retries: each belongs to the latest timed-out or failed attempt of its hop that ended before it and has none yet"},
+	{"same_slowness", fmt.Sprintf("%d calls timed out at first and retried, 1 first attempt that completed", leastRescued), "the upper limit of the share that a retry completed is below half of the first attempts' completion rate"},
 	{"partly", "the same", "else, if the upper limit of that share is below the lower limit of the completion rate: retries fail more often than first attempts, surely"},
 	{"fresh_draw", "the same", "else, if the lower limit is above that half; none of the three, or fewer: too_few"},
-	{"at_the_wall", "5 failing calls, a known wall", "the attempts of a failing call ran for that many timeouts, 0.1 % less or the overhead seen more (up to a fifth): the lower limit of the share is above 50 %"},
-	{"scattered", "5 failing calls, a known wall", "the upper limit of that share is below 50 %; neither: too_few"},
-	{"near_timeout", fmt.Sprintf("%d completed attempts, a known wall", leastNear), fmt.Sprintf("more than %d %% of the completed attempts used more than %d %% of the wall", nearShare, nearPercent)},
+	{"at_the_wall", "5 failing calls, a known timeout", "the attempts of a failing call ran for that many timeouts, 0.1 % less or the overhead seen more (up to a fifth): the lower limit of the share is above 50 %"},
+	{"scattered", "5 failing calls, a known timeout", "the upper limit of that share is below 50 %; neither: too_few"},
+	{"near_timeout", fmt.Sprintf("%d completed attempts, a known timeout", leastNear), fmt.Sprintf("more than %d %% of the completed attempts used more than %d %% of the timeout", nearShare, nearPercent)},
 	{"executed_twice", "2 attempts with a server span", "a call whose server ran to a good end more than once; an error where the operation looks like a write (POST, PATCH, create…, --write-hop)"},
-	{"finished_anyway", "1 cut first attempt with a server span", "the server came to a good end all the same: a longer wait would have done"},
-	{"retries_too_late", "1 retry, both walls known", "less than a whole attempt was left of what the caller waits when it began"},
+	{"finished_anyway", "1 timed-out first attempt with a server span", "the server came to a good end all the same: a longer wait would have done"},
+	{"retries_too_late", "1 retry, both timeouts known", "less than a whole attempt was left of what the caller waits when it began"},
 	{"permanent_errors_retried", "1 retry", "what failed before it was a 4xx other than 429"},
 	{"amplification_over_10", "1 call", "the product of the most attempts seen along a path is above 10"},
 	{"several_layers_retry", "2 hops on a path", "more than one of them retries"},

@@ -34,7 +34,7 @@ func (d *describer) ofInput(r *Result, say sayer) {
 		say("retries_without_chain", "lines without a chain's id that gave up or are retries: %d; they belong to no call", c.lone)
 	}
 	if r.All.Unmatched > 0 {
-		say("unmatched_retries", "retries of which no cut or failed attempt before them is known: %d of %d", r.All.Unmatched, r.All.Attempts-r.All.Calls)
+		say("unmatched_retries", "retries of which no timed-out or failed attempt before them is known: %d of %d", r.All.Unmatched, r.All.Attempts-r.All.Calls)
 	}
 	for _, name := range d.w.unknownWrites() {
 		say("unknown_write_hop", "no hop and no operation is called %s", name)
@@ -82,7 +82,7 @@ func ofRatio(r *Result, say sayer) {
 func ofHop(h *Hop, say sayer) {
 	name := h.Hop.String()
 	if h.Rescue.Verdict == SameSlowness {
-		say("same_slowness", "%s: retries of cut attempts meet the same slowness, %d of %d calls were rescued", name, h.Rescue.N, h.Rescue.Of)
+		say("same_slowness", "%s: retries of attempts that timed out do not help, %d of %d calls were rescued", name, h.Rescue.N, h.Rescue.Of)
 	}
 	if text := sharedText(h); text != "" {
 		say("retries_partly", "%s: %d of %d calls were rescued%s", name, h.Rescue.N, h.Rescue.Of, text)

@@ -145,7 +145,7 @@ func (a *adviser) pathReason(h *Hop, g *grant, t *callerTime) string {
 
 // partsReason adds up what each part of a call that makes calls is given.
 func (a *adviser) partsReason(h *Hop, g *grant) string {
-	below := "what it grants the calls under it is not known"
+	below := "what it gives the calls under it is not known"
 	if h.Inner.Grants != nil {
 		below = durations.Text(*h.Inner.Grants) + " for the calls under it"
 		if g.inside && g.tries == 0 {
@@ -166,7 +166,7 @@ func (a *adviser) whyNoOwn() string {
 	if a.Weighted {
 		return "its traces have different weights"
 	}
-	return "too many of its attempts were cut"
+	return "too many of its attempts timed out"
 }
 
 // rate is how many first attempts come a second, nil where the input does not tell.

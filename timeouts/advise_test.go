@@ -35,9 +35,9 @@ func TestEvidenceOfALeaf(t *testing.T) {
 		reason   string
 	}{
 		{"certified from 2995 on", hop{n: 2995, ms: 300}, Certified, "400 ms", "", "at most 300 ms at 95 % confidence (n = 2995)"},
-		{"too few below", hop{n: 2994, ms: 300}, TooFew, "null", "", "2994 first attempts: too few for p99.9, which takes 2995; of the slowest, 300 ms, comes a timeout of 400 ms, which cuts at most 0.1 % in vain (95 %)"},
-		{"so few allow little", hop{n: 200, ms: 300}, TooFew, "null", "", "which cuts at most 1.49 % in vain"},
-		{"one attempt is no advice", hop{n: 1, ms: 71}, TooFew, "null", "", "1 first attempt: too few for p99.9, which takes 2995; of the slowest, 71 ms, comes a timeout of 100 ms, which cuts at most 95 % in vain"},
+		{"too few below", hop{n: 2994, ms: 300}, TooFew, "null", "", "2994 first attempts: too few for p99.9, which takes 2995; of the slowest, 300 ms, comes a timeout of 400 ms, by which at most 0.1 % are needlessly timed out (95 %)"},
+		{"so few allow little", hop{n: 200, ms: 300}, TooFew, "null", "", "by which at most 1.49 % are needlessly timed out"},
+		{"one attempt is no advice", hop{n: 1, ms: 71}, TooFew, "null", "", "1 first attempt: too few for p99.9, which takes 2995; of the slowest, 71 ms, comes a timeout of 100 ms, by which at most 95 % are needlessly timed out"},
 		{"within two steps of the clock", hop{n: 5000, ms: 1, clock: 1000}, None, "null", "", "p99.9 lies within two steps of the clock, which are of 1 s"},
 		{"certified beside few cuts", hop{n: 10_000, ms: 300, cut: 1, wall: 500}, Certified, "400 ms", "", ""},
 		{"exact, but the limit lies among the cuts", hop{n: 10_000, ms: 300, cut: 9, wall: 500}, Identified, "400 ms", "", "p99.9 is 300 ms of 10009 first attempts; cut"},
@@ -349,7 +349,7 @@ func TestInvertedTimeoutsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		outer, inner int64
 		want         string
-	}{{300, 400, "orders waits 300 ms for a call that grants stock 400 ms"}, {400, 400, "orders waits 400 ms for a call that grants stock 400 ms"}, {500, 400, ""}, {0, 400, ""}} {
+	}{{300, 400, "orders waits 300 ms for a call that gives stock 400 ms"}, {400, 400, "orders waits 400 ms for a call that gives stock 400 ms"}, {500, 400, ""}, {0, 400, ""}} {
 		r := world{
 			hops:  []hop{{name: "orders", n: 5000, ms: 30, wall: c.outer}, {name: "stock", n: 900, ms: 20, wall: c.inner}},
 			graph: requests(5000, call{"orders", 0, 30, 0}, call{"stock", 5, 25, 1}),

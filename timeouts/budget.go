@@ -299,14 +299,14 @@ func (a *adviser) planSteps() {
 	if len(a.result.Hops) == 0 {
 		return
 	}
-	a.step("for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether its timeout cut it, and whether it is a retry",
-		"that every hop is there, that cut attempts are marked, and that the window covers the busiest day", "tailscope timeouts")
+	a.step("for a week, change nothing: log one line for each attempt, with the chain's id, the hop, the duration, whether it timed out, and whether it is a retry",
+		"that every hop is there, that attempts that timed out are marked, and that the window covers the busiest day", "tailscope timeouts")
 	a.step(a.queueStep(), "that calls no longer wait for each other, and how busy the pool is", "tailscope calls, for traces")
-	a.step(a.canaryStep(), "the share that is still cut: none of that many first attempts shows that the quantile lies below the raised timeout",
+	a.step(a.canaryStep(), "the share that still times out: none of that many first attempts shows that the quantile lies below the raised timeout",
 		"tailscope timeouts --by KEY, with the key that tells the canary's calls from the others")
-	a.step(a.setStep(), "that no hop has more than "+a.FalseTimeout.Text()+" of its first attempts cut, and what is held at the busiest time",
+	a.step(a.setStep(), "that no hop has more than "+a.FalseTimeout.Text()+" of its first attempts timed out, and what is held at the busiest time",
 		"tailscope quantiles --timeout HOP=T, with the new timeouts")
-	a.step(a.totalStep(), "that retries complete what was cut, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
+	a.step(a.totalStep(), "that retries complete what timed out, that they stay below 10 % of the requests, and that nothing runs on after its caller left",
 		"tailscope retries, and tailscope orphans for traces")
 }
 

@@ -163,7 +163,7 @@ func (a *adviser) tooFewText(row *buckets.Result) string {
 	if t.Size() < t.N {
 		of += fmt.Sprintf(" worth %d independent ones", t.Size())
 	}
-	return fmt.Sprintf("%s: too few for %s, which takes %d; of the slowest, %s, comes a timeout of %s, which cuts at most %s in vain (%s)",
+	return fmt.Sprintf("%s: too few for %s, which takes %d; of the slowest, %s, comes a timeout of %s, by which at most %s are needlessly timed out (%s)",
 		of, t.P.Label(), t.Size()+a.missing(t), durations.Text(may.Slowest), durations.Text(may.Timeout), ratio.Percent(may.FalseTimeout), a.Confidence.Percent())
 }
 
@@ -196,7 +196,7 @@ func (a *adviser) noEvidence(row *buckets.Result) string {
 	case a.Biased || row.Biased:
 		return "the traces were chosen by how they went, so their tail is not the tail"
 	case !marked(row):
-		return "nothing says which attempts were cut by a timeout, so what looks completed may have been cut: name the mark with --field truncated=KEY, or of traces with --truncated-if KEY=VALUE"
+		return "nothing says which attempts timed out, so what looks completed may have timed out: name the mark with --field truncated=KEY, or of traces with --truncated-if KEY=VALUE"
 	case warned(row, slowLog):
 		return textOf(row, slowLog)
 	case belowTheClock(t):
@@ -290,7 +290,7 @@ func (a *adviser) raiseBeyond(row *buckets.Result) (int64, string) {
 		return *side.Suggested, "what the servers took"
 	}
 	if e := row.Target.Tail.Estimate; e != nil && e.Bound != nil && cut && a.from(*e.Bound) > wall.To {
-		return a.from(*e.Bound), "an estimate, which holds if the tail goes on as below the wall"
+		return a.from(*e.Bound), "an estimate, which holds if the tail goes on as below the timeout"
 	}
 	return a.twice(row)
 }
@@ -305,7 +305,7 @@ func (a *adviser) twice(row *buckets.Result) (int64, string) {
 		return a.double(most), "twice today's timeout"
 	}
 	if cut := row.Truncated.First; cut.N > 0 {
-		return a.double(atMost(row, cut.Max)), "twice the longest attempt that was cut"
+		return a.double(atMost(row, cut.Max)), "twice the longest attempt that timed out"
 	}
 	return 0, ""
 }

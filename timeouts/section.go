@@ -88,13 +88,13 @@ var columns = []report.Column[Hop]{
 	{Key: "kind", Of: func(h *Hop) value { return report.String(h.Kind.String()) }},
 	{Key: "n", Head: "n", Of: func(h *Hop) value { return report.Count(h.N) }},
 	{Key: "current_ns", Head: "today", Of: func(h *Hop) value { return report.Maybe(h.Current, Current.value) }},
-	{Key: "cut_share", Head: "cut", Of: func(h *Hop) value { return report.Maybe(h.cutShare(), report.Share) }},
+	{Key: "cut_share", Head: "timed out", Of: func(h *Hop) value { return report.Maybe(h.cutShare(), report.Share) }},
 	{Head: "evidence", Is: report.Words, Of: func(h *Hop) value { return report.String(evidenceText(h.Evidence)).Noted(h.Reason) }},
 	{Key: "evidence", Of: func(h *Hop) value { return report.Code(h.Evidence) }},
 	{Key: "bound_ns", Of: func(h *Hop) value { return report.Maybe(h.Bound, report.Nanos) }},
 	{Key: "timeout_ns", Head: "timeout", Of: func(h *Hop) value { return report.Maybe(h.Timeout, report.Nanos).Noted(texts(h.Warnings)...) }},
 	{Key: "cut_under_advice", Of: func(h *Hop) value { return report.Maybe(h.Under, Under.value) }},
-	{Head: "would cut", Of: func(h *Hop) value {
+	{Head: "would time out", Of: func(h *Hop) value {
 		if h.Timeout == nil { // the page has no timeout beside it
 			return value{}
 		}
@@ -117,7 +117,7 @@ func (c Current) value() value { return report.Nanos(c.Timeout).AtMost(c.Source 
 func (u Under) value() value { return report.OutOf(u.N, u.Of) }
 
 func (s ServerSide) value() value {
-	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that was cut", "first attempts that were cut")+note.Form(s.N, " has", " have")))
+	return report.Maybe(s.Suggested, report.Nanos).Noted(fmt.Sprintf("%d of %s a server span", s.N, note.Count(s.Of, "first attempt that timed out", "first attempts that timed out")+note.Form(s.N, " has", " have")))
 }
 
 func texts(warnings []note.Warning) []string {
@@ -138,7 +138,7 @@ func canaryText(c *Canary) string {
 		}
 		sizes = append(sizes, text)
 	}
-	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them cut, would do%s", raiseText(c), c.From, strings.Join(sizes, ", "), together(c.Effect))
+	return fmt.Sprintf("keep today's timeout and, on a part of the traffic, raise it to %s, from %s: %s, none of them timed out, would do%s", raiseText(c), c.From, strings.Join(sizes, ", "), together(c.Effect))
 }
 
 // together says that a canary of attempts that come together must be larger; by how
@@ -169,6 +169,6 @@ func adviceCaption(o *Result) []string {
 		per = "requests"
 	}
 	return []string{fmt.Sprintf(
-		"So that at most %s of the %s are cut in vain: %s at %s confidence, times %s or plus %s, rounded up. What would be cut counts those that are cut today.",
+		"So that at most %s of the %s are needlessly timed out: %s at %s confidence, times %s or plus %s, rounded up. What would time out counts those that do today.",
 		o.FalseTimeout.Text(), per, o.Target.Label(), o.Confidence.Percent(), strconv.FormatFloat(float64(o.Headroom)/100, 'f', -1, 64), durations.Text(o.Allowance))}
 }

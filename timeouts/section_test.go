@@ -12,7 +12,7 @@ import (
 // As many first attempts as certify a quantile are too few where they come together.
 func TestCanaryOfAttemptsThatComeTogether(t *testing.T) {
 	c := &Canary{RaiseTo: 120e6, From: "twice today's timeout", Sizes: []Size{{P: quantile.MustP("0.95"), Attempts: 59}}}
-	const alone = "59 first attempts for p95, none of them cut, would do"
+	const alone = "59 first attempts for p95, none of them timed out, would do"
 	if got := canaryText(c); !strings.HasSuffix(got, alone) {
 		t.Errorf("independent: %q", got)
 	}

@@ -28,7 +28,7 @@ func stratumTable(o *Result) report.Table {
 		{Head: "hop", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(s.Hop.String()) }},
 		{Head: "stratum", Is: report.Key | report.Name, Of: func(s *stratumRow) value { return report.String(cmp.Or(s.of.Name, report.Dash)) }},
 		{Head: "n", Of: func(s *stratumRow) value { return report.Count(s.of.N) }},
-		{Head: "cut", Of: func(s *stratumRow) value { return report.Count(s.of.Cut) }},
+		{Head: "timed out", Of: func(s *stratumRow) value { return report.Count(s.of.Cut) }},
 		{Head: "evidence", Is: report.Words, Of: func(s *stratumRow) value { return report.String(evidenceText(s.of.Evidence)) }},
 		{Head: "bound", Of: func(s *stratumRow) value { return report.Maybe(s.of.Bound, report.Nanos) }},
 		{Head: "timeout", Of: func(s *stratumRow) value { return report.Maybe(s.of.Timeout, report.Nanos) }},
@@ -57,7 +57,7 @@ func changeText(h *Hop) string {
 
 // totalTable has the budget of the entry with most requests.
 func totalTable(o *Result) report.Table {
-	const title = "What a request may take"
+	const title = "Request deadline"
 	if o.Total.Budget == nil {
 		return report.Table{Title: title, Caption: []string{"Not known: " + strings.TrimPrefix(string(o.Total.Reason), "not known ") + "."}}
 	}

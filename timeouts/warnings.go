@@ -25,7 +25,7 @@ func (a *adviser) warningsOf(h *Hop, row *buckets.Result) []note.Warning {
 		list = append(list, note.Warning{Code: "close_to_median", Text: text})
 	}
 	if h.Inner != nil && h.Inner.Evidence == Identified && h.Timeout != nil && a.nodes[h.Hop].Served > 0 {
-		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call was cut"})
+		list = append(list, note.Warning{Code: "own_work_from_servers", Text: "its own work is in part that of servers whose call timed out"})
 	}
 	for _, w := range row.Warnings {
 		if slices.Contains(passedOn, w.Code) {
@@ -42,7 +42,7 @@ func (a *adviser) closeToMedian(h *Hop, row *buckets.Result) string {
 	if h.Bound == nil || h.Inner != nil || median.Status != quantile.Exact || *h.Bound/2 >= median.Value {
 		return ""
 	}
-	return fmt.Sprintf("%s is less than twice the median of %s: a small slowdown of all calls would cut nearly every one", tail.P.Label(), durations.Text(median.Value))
+	return fmt.Sprintf("%s is less than twice the median of %s: a small slowdown of all calls would time out nearly every one", tail.P.Label(), durations.Text(median.Value))
 }
 
 const day = 24 * 3600e9
@@ -110,7 +110,7 @@ func (a *adviser) slowestRequest(n *callgraph.Node) int64 {
 func (a *adviser) inverted() string {
 	var list []string
 	for _, v := range a.result.Inversions {
-		list = append(list, fmt.Sprintf("%s waits %s for a call that grants %s %s", v.Parent.Name, durations.Text(v.ParentNS), v.Child.Name, durations.Text(v.ChildNS)))
+		list = append(list, fmt.Sprintf("%s waits %s for a call that gives %s %s", v.Parent.Name, durations.Text(v.ParentNS), v.Child.Name, durations.Text(v.ChildNS)))
 	}
 	return sentence("today's timeouts do not get shorter down the tree: ", list, "; ", "")
 }

@@ -27,7 +27,7 @@ func TestAnEstimateStandsBesideItsCondition(t *testing.T) {
 	for _, command := range []string{"analyze", "quantiles"} {
 		args := []string{command, "-v", "--timeout", "h=300ms", "--quantiles", "0.5,0.99"}
 		page := must(t, log, args...)
-		if !strings.Contains(page, "estimate ") || !strings.Contains(page, "if the tail goes on as below the wall") {
+		if !strings.Contains(page, "estimate ") || !strings.Contains(page, "if the tail goes on as below the timeout") {
 			t.Errorf("%s", page)
 		}
 		if page := must(t, log, append(args, "--no-estimate")...); strings.Contains(page, "estimate") {

@@ -47,6 +47,43 @@ func TestNoHelpHasARetiredWord(t *testing.T) {
 	}
 }
 
+// TestNoSectionHasARetiredWord reads what the commands print of the kept inputs. Markdown is
+// the same page as text; a name in backquotes or JSON is no word.
+func TestNoSectionHasARetiredWord(t *testing.T) {
+	t.Parallel()
+	commands := [][]string{{"analyze", "--verbose"}, {"quantiles"}, {"owner"}, {"retries"}, {"orphans"}, {"timeouts"}, {"calls"}}
+	for _, s := range screens {
+		for _, command := range commands {
+			for _, format := range []string{"text", "markdown"} {
+				args := append(slices.Clone(command), "--format", format, s.file)
+				t.Run(strings.Join(args[:len(args)-1], " ")+" "+s.name, func(t *testing.T) {
+					t.Parallel()
+					r := tailscope("", args...)
+					if len(r.out) < 100 {
+						t.Skip("not for this input: " + r.stderr)
+					}
+					for _, word := range retired(inCode.ReplaceAllString(r.out+r.stderr, "")) {
+						t.Errorf("says %q", word)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The rules keep their names, in the first cell of a line.
+func TestNoRuleHasARetiredWord(t *testing.T) {
+	t.Parallel()
+	names := regexp.MustCompile(`(?m)^(\| *)?[\w-]+`)
+	text := must(t, "", "rules")
+	if len(names.FindAllString(text, -1)) < 60 {
+		t.Errorf("only so many rules:\n%s", text)
+	}
+	for _, word := range retired(names.ReplaceAllString(text, "")) {
+		t.Errorf("says %q", word)
+	}
+}
+
 // The README and the pages that explain the first page keep to the words of the reader.
 func TestFirstPagesOfTheDocumentationHaveNoRetiredWords(t *testing.T) {
 	t.Parallel()

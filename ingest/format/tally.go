@@ -218,7 +218,7 @@ var oddityWarnings = [oddities]struct{ code, one, several, rest string }{
 	UnreadTimes:      {"unreadable_times", "start or end time could not be read and was", "start or end times could not be read and were", " left out"},
 	UnusedTimeouts:   {"unused_timeouts", "timeout is unreadable or without a unit and was", "timeouts are unreadable or without a unit and were", " not used: give --unit, or --field timeout=KEY:UNIT"},
 	NumberMarks:      {"ambiguous_timeouts", "timeout of 0 or 1 was read as a mark", "timeouts of 0 or 1 were read as marks", " beside other bare numbers: if they are times, give --field timeout=KEY:UNIT"},
-	OpenRows:         {"last_row_open", "last row of CSV has", "last rows of CSV have", " no line break: if the file was cut off there, the last cell is too short"},
+	OpenRows:         {"last_row_open", "last row of CSV has", "last rows of CSV have", " no line break: if the file breaks off there, the last cell is too short"},
 	ZeroAttempts:     {"attempt_below_first", "attempt has a number below that of the first one and was read as a first", "attempts have a number below that of the first one and were read as firsts", ": --field attempt=KEY:0 is for numbers from 0"},
 	UnknownServices:  {"unknown_service", "span has no service name: its hop is", "spans have no service name: their hops are", " called unknown-service"},
 	ConnectionWaits:  {"connection_waits", "deadline", "deadlines", " passed while the call waited for a connection: that is a pool or a connect timeout, not the callee"},

@@ -116,7 +116,7 @@ func sniffHeader(head []byte, c cutter, f *format.Settings) format.Sniffed {
 func longHeader() *format.RefusedError {
 	return &format.RefusedError{
 		What: fmt.Sprintf("a table whose header is longer than %d KiB", format.HeadSize>>10),
-		Why:  "the columns beyond are not known; cut the header and its rows to the columns that are needed",
+		Why:  "the columns beyond are not known; leave only the columns that are needed in the header and its rows",
 	}
 }
 

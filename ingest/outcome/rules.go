@@ -48,8 +48,8 @@ const (
 // Rules lists the rules, strongest evidence first. The first that says "cut"
 // decides.
 var Rules = [...]Rule{
-	{RuleMark, "truncated, timed_out, is_timeout, timeout = true, 1, yes", "truncated, cut by its own timeout unless cut_by says otherwise", true},
-	{RuleCondition, "--truncated-if KEY=VALUE", "truncated, cut by its own timeout", true},
+	{RuleMark, "truncated, timed_out, is_timeout, timeout = true, 1, yes", "truncated, by its own timeout unless cut_by says otherwise", true},
+	{RuleCondition, "--truncated-if KEY=VALUE", "truncated, by its own timeout", true},
 	{RuleEnvoy, "response_flags UT, SI, UMSDR, DT anywhere in a list; DC", "truncated, own; DC by the caller", true},
 	{RuleEnvoyText, "response_code_details, statusDetails with \"timeout\" or \"max_stream_duration\"; of a client that timed out or disconnected", "truncated, own; of a client by the caller", true},
 	{RuleHAProxy, "termination_state s…, as in sH; C…, c…", "truncated, own; C and c by the caller", true},
@@ -67,7 +67,7 @@ var Rules = [...]Rule{
 	{RuleBelow, "failed, and holds a truncated attempt of its trace", "truncated, from below", true},
 	{RuleRetryMark, "retry, is_retry, retried = true", "a retry", true},
 	{RuleResend, "attempt, resend_count, … above that of the first", "a retry", true},
-	{RuleSibling, "same parent and hop, starts after an earlier one was cut or failed; not on server spans; of hop logs without a mark: same chain and hop", "a retry", true},
+	{RuleSibling, "same parent and hop, starts after an earlier one timed out or failed; not on server spans; of hop logs without a mark: same chain and hop", "a retry", true},
 }
 
 // Config is what the user says of the rules.
