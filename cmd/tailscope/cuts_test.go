@@ -198,7 +198,7 @@ func TestCallsOfOneNameToTwoServicesAreTwoHops(t *testing.T) {
 	input := `{"data":[` + strings.Join(all, ",") + `]}`
 	for _, timeout := range []string{"search GET=300ms", "search GET -> catalog=300ms"} {
 		page := must(t, input, "analyze", "-v", "--timeout", timeout)
-		for _, title := range []string{"Tail of the first attempts", "Durations by how attempts ended", "Walls", "Who owns the tail", "Where failures sit", "Work for callers that had left", "What each timeout should be"} {
+		for _, title := range []string{"Tail of the first attempts", "Durations by how attempts ended", "Timeouts, as given", "Who owns the tail", "Where failures sit", "Work for callers that had left", "What each timeout should be"} {
 			_, section, _ := strings.Cut(page, "\n"+title)
 			if at := nextTitle.FindStringIndex(section); at != nil {
 				section = section[:at[0]]
