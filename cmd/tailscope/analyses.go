@@ -140,7 +140,7 @@ func commands(s streams) []*cobra.Command {
 		list = append(list, newCommand(s, k.command, k.name))
 	}
 	for _, k := range questions {
-		list = append(list, newCommand(s, k.command, append(k.with, k.name)...))
+		list = append(list, newCommand(s, k.command, append(slices.Clip(k.with), k.name)...))
 	}
 	return list
 }
