@@ -88,7 +88,7 @@ func TestEstimateWithoutABound(t *testing.T) {
 
 func TestFiguresHaveThreeDigits(t *testing.T) {
 	for f, want := range map[float64]string{0: "0", 2.99328: "2.99", 165: "165", 16.5: "16.5", 123456: "123456", 1e7: "10000000", .6343: "0.634", -.13524946: "-0.135"} {
-		if got := gateFigure(f); got != want {
+		if got := fit.FigureText(f); got != want {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
 	}

@@ -3,7 +3,6 @@ package buckets
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/tailscope/tailscope/internal/note"
 	"github.com/tailscope/tailscope/quantile"
@@ -45,20 +44,20 @@ func estimateNote(t *Tail) string {
 		return fmt.Sprintf("estimate %s without a bound, if the tail goes on as below the timeout; it sizes a canary and sets no timeout", report.Round(*e.Value))
 	}
 	return fmt.Sprintf("estimate %s, by the most careful of %s up to %s, if the tail goes on as below the timeout (f %s); it sizes a canary and sets no timeout",
-		report.Round(*e.Value), note.Count(len(e.Models), "model"), report.Round(*e.Bound), gateFigure(e.F))
+		report.Round(*e.Value), note.Count(len(e.Models), "model"), report.Round(*e.Bound), fit.FigureText(e.F))
 }
 
 func failing(e *fit.Estimate, label string) (reasons []string) {
 	for _, j := range e.Gates {
 		if !j.Passed {
-			reasons = append(reasons, fmt.Sprintf("%s (gate %d: %s)", gateText(j, label), j.Gate, gateLimit(j)))
+			reasons = append(reasons, fmt.Sprintf("%s (gate %d: %s)", gateText(j, label), j.Gate, j.Needs()))
 		}
 	}
 	return reasons
 }
 
 func gateText(j fit.Judgement, label string) string {
-	f := gateFigure(j.Figure)
+	f := fit.FigureText(j.Figure)
 	switch j.Gate {
 	case fit.EnoughExceedances:
 		return "only " + f + note.Form(j.Figure, " completed attempt", " completed attempts") + " in its tail"
@@ -78,25 +77,4 @@ func gateText(j fit.Judgement, label string) string {
 		return "the timeout is " + f + " times the slowest completed attempt"
 	}
 	return "signs of " + f + note.Form(j.Figure, " timeout", " timeouts")
-}
-
-func gateLimit(j fit.Judgement) string {
-	limit := gateFigure(j.Limit)
-	switch j.Gate {
-	case fit.EnoughExceedances:
-		return "at least " + limit
-	case fit.NotTooFar:
-		return "at most " + limit
-	case fit.OneWall:
-		return "only " + limit
-	}
-	return "below " + limit
-}
-
-// gateFigure has three digits, more only where a whole number has more.
-func gateFigure(f float64) string {
-	if f >= 1000 {
-		return strconv.FormatFloat(f, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(f, 'g', 3, 64)
 }

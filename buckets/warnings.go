@@ -133,18 +133,7 @@ func (t tailer) dependent() string {
 }
 
 func effectText(e depend.Effect) string {
-	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + clusterText(e)
-}
-
-// clusterText names what attempts come together in.
-func clusterText(e depend.Effect) string {
-	switch e.Minutes {
-	case 0:
-		return "trace"
-	case 1:
-		return "minute"
-	}
-	return fmt.Sprintf("%d minutes", e.Minutes)
+	return strconv.FormatFloat(e.Float(), 'f', -1, 64) + " by " + e.Cluster()
 }
 
 // drift names the quantiles beyond which the share moved.

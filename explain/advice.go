@@ -110,7 +110,7 @@ func (r *Result) canary() report.Table {
 		fmt.Sprintf("The chance that none of n attempts lies beyond a quantile that is too long is p^n: the least n at which it is at most %s is enough. None of them may time out.", percent(confidence.Beyond())),
 	}
 	if c.Effect.Known() {
-		caption = append(caption, fmt.Sprintf("They must be independent; today's come together by %s (design effect %s): take more, from many traces and minutes.", clusters(c.Effect), effect(c.Effect)))
+		caption = append(caption, fmt.Sprintf("They must be independent; today's come together by %s (design effect %s): take more, from many traces and minutes.", c.Effect.Cluster(), effect(c.Effect)))
 	}
 	return report.NewTable("A canary that would make it known", c.Sizes, []report.Column[timeouts.Size]{
 		{Head: "for", Is: report.Key | report.Words, Of: func(s *timeouts.Size) value { return report.String(s.P.Label()) }},

@@ -137,19 +137,9 @@ func effectText(before string, e depend.Effect) string {
 	case !e.Known():
 		return ""
 	case e.Counts():
-		return fmt.Sprintf("%sThey come together by %s: design effect %s, so that n attempts tell as much as n / %s independent ones.", before, clusters(e), effect(e), effect(e))
+		return fmt.Sprintf("%sThey come together by %s: design effect %s, so that n attempts tell as much as n / %s independent ones.", before, e.Cluster(), effect(e), effect(e))
 	}
 	return ""
-}
-
-func clusters(e depend.Effect) string {
-	switch e.Minutes {
-	case 0:
-		return "trace"
-	case 1:
-		return "minute"
-	}
-	return fmt.Sprintf("%d minutes", e.Minutes)
 }
 
 func effect(e depend.Effect) string { return trimmed(e.Float()) }

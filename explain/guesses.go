@@ -3,9 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tailscope/tailscope/buckets"
@@ -26,8 +24,8 @@ func (r *Result) gates() report.Table {
 		{Head: "gate", Of: func(j *judged) value { return report.Count(int(j.Gate)) }},
 		{Head: "of", Is: report.Key | report.Words, Of: func(j *judged) value { return report.String(j.of) }},
 		{Head: "what", Is: report.Words, Of: func(j *judged) value { return report.String(gateText[j.Gate]) }},
-		{Head: "is", Of: func(j *judged) value { return report.String(gateFigure(j.Figure)) }},
-		{Head: "must be", Is: report.Words, Of: func(j *judged) value { return report.String(gateLimit(j.Judgement)) }},
+		{Head: "is", Of: func(j *judged) value { return report.String(fit.FigureText(j.Figure)) }},
+		{Head: "must be", Is: report.Words, Of: func(j *judged) value { return report.String(j.Needs()) }},
 		{Head: "passed", Is: report.Words, Of: func(j *judged) value { return report.String(map[bool]string{true: "yes", false: "no"}[j.Passed]) }},
 	}, gateCaption(rows)...)
 }
@@ -79,30 +77,6 @@ var gateText = map[fit.Gate]string{
 	fit.FitsBelow:         "Kolmogorov-Smirnov distance of the fit, over its limit",
 	fit.SeenNearWall:      "the timeout, over the slowest completed attempt",
 	fit.OneWall:           "timeouts that show",
-}
-
-func gateLimit(j fit.Judgement) string {
-	limit := gateFigure(j.Limit)
-	switch j.Gate {
-	case fit.EnoughExceedances:
-		return "at least " + limit
-	case fit.NotTooFar:
-		return "at most " + limit
-	case fit.OneWall:
-		return limit
-	}
-	return "below " + limit
-}
-
-// gateFigure has three digits, more only where a whole number has more.
-func gateFigure(f float64) string {
-	switch {
-	case math.IsInf(f, 0):
-		return "∞"
-	case f >= 1000:
-		return strconv.FormatFloat(f, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(f, 'g', 3, 64)
 }
 
 // guesses are the estimates that passed.

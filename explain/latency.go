@@ -121,7 +121,7 @@ func (r *Result) latencySentences() []string {
 	}
 	for _, q := range t.Tail {
 		if q.Effect.Counts() {
-			lines = append(lines, fmt.Sprintf("Beyond %s slow attempts come together by %s: design effect %s, so that its limits are those of %s.", q.P.Label(), clusters(q.Effect), effect(q.Effect), worthOf(q.Size(), t)))
+			lines = append(lines, fmt.Sprintf("Beyond %s slow attempts come together by %s: design effect %s, so that its limits are those of %s.", q.P.Label(), q.Effect.Cluster(), effect(q.Effect), worthOf(q.Size(), t)))
 		}
 	}
 	return append(lines, r.unlimited()...)

@@ -66,11 +66,7 @@ func (m *maker) doubleInput() {
 	if m.Read == nil {
 		return
 	}
-	if text := textOf(m.Read.Warnings, "repeated_lines"); text != "" {
-		f := m.general(DoubleInput, Warn)
-		f.Text = sentence(text)
-		m.add(f)
-	}
+	m.quote(DoubleInput, textOf(m.Read.Warnings, "repeated_lines"))
 }
 
 func (m *maker) namesFolded() {
@@ -83,9 +79,14 @@ func (m *maker) namesFolded() {
 			text = t
 		}
 	}
-	if text != "" {
-		f := m.general(NamesFolded, Warn)
-		f.Text = sentence(text)
+	m.quote(NamesFolded, text)
+}
+
+// quote is a finding in the words of a warning, none where there is no warning.
+func (m *maker) quote(code Code, warning string) {
+	if warning != "" {
+		f := m.general(code, Warn)
+		f.Text = sentence(warning)
 		m.add(f)
 	}
 }

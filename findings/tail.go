@@ -181,11 +181,7 @@ func (m *maker) oneConnection() {
 	if m.Owner == nil {
 		return
 	}
-	if text := textOf(m.Owner.Observations, "one_connection"); text != "" {
-		f := m.general(OneConnection, Warn)
-		f.Text = sentence(text)
-		m.add(f)
-	}
+	m.quote(OneConnection, textOf(m.Owner.Observations, "one_connection"))
 }
 
 // tooFew says which quantiles so few attempts allow.

@@ -294,14 +294,6 @@ func (t *textWriter) drawPlain(columns []column) {
 		return
 	}
 	for i := range columns[0].cells {
-		line := ""
-		for _, c := range columns {
-			align := text.AlignLeft
-			if c.right() {
-				align = text.AlignRight
-			}
-			line += gap + align.Apply(c.cells[i], c.width)
-		}
-		t.buf.WriteString(strings.TrimRight(line, " ") + "\n")
+		t.drawRow(columns, i)
 	}
 }

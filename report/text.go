@@ -148,17 +148,22 @@ func (t *textWriter) paint(color, s string) string { return t.painted(color, s) 
 // draw writes rows with a rule under the head and nothing else.
 func (t *textWriter) draw(columns []column) {
 	for i := range columns[0].cells {
-		line := ""
-		for _, c := range columns {
-			align := text.AlignLeft
-			if c.right() {
-				align = text.AlignRight
-			}
-			line += gap + align.Apply(c.cells[i], c.width)
-		}
-		t.buf.WriteString(strings.TrimRight(line, " ") + "\n")
+		t.drawRow(columns, i)
 		if i == 0 {
 			t.buf.WriteString(gap + strings.Repeat(rule, lineWidth(columns)-len(gap)) + "\n")
 		}
 	}
+}
+
+// drawRow writes one row of a table, the cells of each column under each other.
+func (t *textWriter) drawRow(columns []column, i int) {
+	line := ""
+	for _, c := range columns {
+		align := text.AlignLeft
+		if c.right() {
+			align = text.AlignRight
+		}
+		line += gap + align.Apply(c.cells[i], c.width)
+	}
+	t.buf.WriteString(strings.TrimRight(line, " ") + "\n")
 }

@@ -90,33 +90,34 @@ func NewPicker(c Config) *Picker {
 // AddTrace looks at a whole trace whose retries and cuts are marked, and what it came
 // to from end to end.
 func (p *Picker) AddTrace(t *spans.Trace, came attribution.Request) {
-	p.seen++
 	copied := once(func() *request { return &request{trace: t.Clone(), came: came} })
-	switch {
-	case p.config.ID != "":
-		p.byID(t.ID, t.Name(), copied)
-	case p.config.Of != "":
+	p.add(t.ID, t.Name, came, copied, func() {
 		p.among.AddTrace(t)
 		p.ofTrace(t)
 		p.keepCalls(t.Hops, t.Name, copied)
-	case came.Basis != "":
-		p.worst.consider(came.Total, came.Fails, t.Name, copied)
-	}
+	})
 }
 
 // AddChain looks at a chain of a hop log whose attempts are placed.
 func (p *Picker) AddChain(c *spans.Chain, came attribution.Request) {
-	p.seen++
 	copied := once(func() *request { return &request{chain: c.Clone(), came: came} })
-	switch {
-	case p.config.ID != "":
-		p.byID(c.ID, c.Name(), copied)
-	case p.config.Of != "":
+	p.add(c.ID, c.Name, came, copied, func() {
 		p.among.AddChain(c)
 		p.ofChain(c)
 		p.keepCalls(c.Hops, c.Name, copied)
+	})
+}
+
+// add considers a request; calls looks at those of the hop that is asked for.
+func (p *Picker) add(id spans.TraceID, name func() string, came attribution.Request, copied func() *request, calls func()) {
+	p.seen++
+	switch {
+	case p.config.ID != "":
+		p.byID(id, name(), copied)
+	case p.config.Of != "":
+		calls()
 	case came.Basis != "":
-		p.worst.consider(came.Total, came.Fails, c.Name, copied)
+		p.worst.consider(came.Total, came.Fails, name, copied)
 	}
 }
 

@@ -62,11 +62,8 @@ func number(share float64, to side) string {
 
 // round rounds to so many places, but for what binary fractions add or take.
 func (to side) round(v float64, places int) float64 {
-	if to == nearest {
-		return v // what writes it rounds
-	}
 	scale := math.Pow10(places)
-	whole := math.Round(v * scale)
+	whole := math.Floor(v*scale + .5 + 1e-9) // half goes up, as on the first page
 	switch far := v*scale - whole; {
 	case math.Abs(far) <= 1e-9*math.Max(1, whole):
 	case to == down && far < 0:

@@ -1,6 +1,7 @@
 package depend
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -44,6 +45,17 @@ func (e Effect) Float() float64 { return float64(e.Hundredths) / 100 }
 // MarshalJSON writes the effect, null where it is not known.
 func (e Effect) MarshalJSON() ([]byte, error) {
 	return jsontype.Marshal(jsontype.If(e.Known(), e.Float()))
+}
+
+// Cluster names what attempts come together in: a trace, a minute, or so many of them.
+func (e Effect) Cluster() string {
+	switch e.Minutes {
+	case 0:
+		return "trace"
+	case 1:
+		return "minute"
+	}
+	return fmt.Sprintf("%d minutes", e.Minutes)
 }
 
 // Counts reports whether limits have to take the effect into account.

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/tailscope/tailscope/internal/jsontype"
 	"github.com/tailscope/tailscope/quantile"
@@ -38,6 +39,32 @@ type Judgement struct {
 // MarshalJSON rounds the figure like all fitted numbers.
 func (j Judgement) MarshalJSON() ([]byte, error) {
 	return jsontype.Object{"gate", j.Gate, "figure", sixDigits(j.Figure), "limit", j.Limit, "passed", j.Passed}.MarshalJSON()
+}
+
+// Needs says in words what the figure must be: "at least 50", "below 1".
+func (j Judgement) Needs() string {
+	limit := FigureText(j.Limit)
+	switch j.Gate {
+	case EnoughExceedances:
+		return "at least " + limit
+	case NotTooFar:
+		return "at most " + limit
+	case OneWall:
+		return "only " + limit
+	}
+	return "below " + limit
+}
+
+// FigureText writes a figure of a gate with three digits, more only where a whole number
+// has more.
+func FigureText(f float64) string {
+	switch {
+	case math.IsInf(f, 0):
+		return "∞"
+	case f >= 1000:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(f, 'g', 3, 64)
 }
 
 func judge(g Gate, figure float64) Judgement {
