@@ -335,4 +335,5 @@ func (s *study) network(p *pair, f *finding) (err error) {
 }
 
 // workersFor is how many workers leave room: so many that a share of .7 of them is busy.
-func workersFor(load float64) int { return int(math.Ceil(load / fullAt)) }
+// 2.1 over .7 is a little more than 3 in binary fractions, and is 3.
+func workersFor(load float64) int { return int(math.Ceil(load/fullAt - 1e-9)) }
